@@ -105,7 +105,7 @@ class RecordingNode:
         return "/warpdyn"
 
     @property
-    def published(self):
+    def messages(self):
         """Messages by topic, of those topics that have any."""
         topics = defaultdict(list)
         for topic, publisher in self.publishers.items():

@@ -87,7 +87,7 @@ def run(task: Any, steps: int) -> list[dict[str, np.ndarray]]:
     return [*seen, state]
 
 
-class Doubled(Hold):
+class DoubledSpeed(Hold):
     """The same task whose policy observes twice the speeds."""
 
     def observe(self, robot: Any, s: rl.Episode) -> dict[str, Any]:

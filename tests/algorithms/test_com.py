@@ -31,7 +31,7 @@ def descendants(model: wd.Model, link: str) -> list[str]:
     return [link, *(name for child in model.children(link) for name in descendants(model, child))]
 
 
-def weighted(model: wd.Model, values: np.ndarray, links: Sequence[str]) -> np.ndarray:
+def weighted_mean(model: wd.Model, values: np.ndarray, links: Sequence[str]) -> np.ndarray:
     """Mean of values (B, nlinks, ..) weighted by mass."""
     rows = model.link_indices(links)
     mass = np.array([model.links[i].mass for i in rows])
@@ -85,7 +85,7 @@ def test_the_centre_of_mass_is_the_weighted_mean_over_links(robot: Robot) -> Non
     for subtree in with_mass(model):
         links = model.link_names if subtree is None else descendants(model, subtree)
         found = wd.oracle(com.com, model, q, subtree=subtree)
-        assert error(found, weighted(model, coms, links), coms) <= ROUND_OFF["float64"]
+        assert error(found, weighted_mean(model, coms, links), coms) <= ROUND_OFF["float64"]
 
 
 def test_the_jacobian_is_the_weighted_mean_of_jacobians(robot: Robot) -> None:
@@ -99,7 +99,8 @@ def test_the_jacobian_is_the_weighted_mean_of_jacobians(robot: Robot) -> None:
         links = model.link_names if subtree is None else descendants(model, subtree)
         found = wd.oracle(com.com_jacobian, model, q, subtree=subtree)
         assert (
-            error(found, weighted(model, np.stack(J, 1), links), np.ones(1)) <= ROUND_OFF["float64"]
+            error(found, weighted_mean(model, np.stack(J, 1), links), np.ones(1))
+            <= ROUND_OFF["float64"]
         )
 
 
@@ -175,7 +176,10 @@ def test_root_fixed_links_have_mass() -> None:
     model = by_name("rooted").model
     q = np.zeros((1, model.nq))
     coms = wd.oracle(com.link_coms, model, q)
-    assert error(com.com(model, q), weighted(model, coms, model.link_names)) <= ROUND_OFF["float64"]
+    assert (
+        error(com.com(model, q), weighted_mean(model, coms, model.link_names))
+        <= ROUND_OFF["float64"]
+    )
     arm = com.com_jacobian(model, q, subtree="arm") * sum(
         model.link(name).mass for name in ("arm", "tool", "tip")
     )

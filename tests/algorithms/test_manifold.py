@@ -226,7 +226,7 @@ def test_gradients_are_finite_at_singular_points_of_closed_forms(name: str, scal
     q, d = s.q[0], scale * s.v[0]
     p = wd.oracle(manifold.integrate, model, q, d)
 
-    def moved(x: np.ndarray, step: np.ndarray) -> np.ndarray:
+    def move(x: np.ndarray, step: np.ndarray) -> np.ndarray:
         return wd.oracle(manifold.integrate, model, x, step) if len(x) == model.nq else x + step
 
     for function, given in (
@@ -253,7 +253,7 @@ def test_gradients_are_finite_at_singular_points_of_closed_forms(name: str, scal
                 values = [
                     weights
                     @ wd.oracle(
-                        function, model, *(moved(y, sign * (j == k) * H * e) for j, y in enumerated)
+                        function, model, *(move(y, sign * (j == k) * H * e) for j, y in enumerated)
                     )
                     for sign in (1, -1)
                 ]

@@ -33,7 +33,7 @@ def floating(request: pytest.FixtureRequest) -> Robot:
     return request.param
 
 
-def converted(
+def convert(
     text: str, model: wd.Model, source: str, target: str, *arrays: np.ndarray
 ) -> np.ndarray:
     """The algorithm on numbers from any of `BASES` to any other. Joints are passed through."""
@@ -48,18 +48,18 @@ def test_conversions_are_inverted_by_their_reverse(floating: Robot) -> None:
     """Joints do not change."""
     model, s = floating.model, states(floating.model, 2)
     for source, target in permutations(BASES, 2):
-        v = converted("convert_velocity", model, source, target, s.q, s.v)
-        a = converted("convert_acceleration", model, source, target, s.q, s.v, s.a)
-        tau = converted("convert_force", model, source, target, s.q, s.tau)
+        v = convert("convert_velocity", model, source, target, s.q, s.v)
+        a = convert("convert_acceleration", model, source, target, s.q, s.v, s.a)
+        tau = convert("convert_force", model, source, target, s.q, s.tau)
         assert np.array_equal(v[:, 6:], s.v[:, 6:]) and np.array_equal(tau[:, 6:], s.tau[:, 6:])
         assert (
-            error(converted("convert_velocity", model, target, source, s.q, v), s.v, v)
+            error(convert("convert_velocity", model, target, source, s.q, v), s.v, v)
             <= ROUND_OFF["float64"]
         )
-        back = converted("convert_acceleration", model, target, source, s.q, v, a)
+        back = convert("convert_acceleration", model, target, source, s.q, v, a)
         assert error(back, s.a, a) <= ROUND_OFF["float64"]
         assert (
-            error(converted("convert_force", model, target, source, s.q, tau), s.tau, tau)
+            error(convert("convert_force", model, target, source, s.q, tau), s.tau, tau)
             <= ROUND_OFF["float64"]
         )
 
@@ -68,16 +68,16 @@ def test_conversions_compose(floating: Robot) -> None:
     """A conversion by way of another representation equals the direct one."""
     model, s = floating.model, states(floating.model, 2)
     for way, target in permutations(BASES, 2):
-        v = converted("convert_velocity", model, "local", way, s.q, s.v)
-        a = converted("convert_acceleration", model, "local", way, s.q, s.v, s.a)
-        tau = converted("convert_force", model, "local", way, s.q, s.tau)
+        v = convert("convert_velocity", model, "local", way, s.q, s.v)
+        a = convert("convert_acceleration", model, "local", way, s.q, s.v, s.a)
+        tau = convert("convert_force", model, "local", way, s.q, s.tau)
         for text, first, then in (
             ("convert_velocity", (s.v,), (v,)),
             ("convert_acceleration", (s.v, s.a), (v, a)),
             ("convert_force", (s.tau,), (tau,)),
         ):
-            direct = converted(text, model, "local", target, s.q, *first)
-            found = converted(text, model, way, target, s.q, *then)
+            direct = convert(text, model, "local", target, s.q, *first)
+            found = convert(text, model, way, target, s.q, *then)
             assert error(found, direct) <= ROUND_OFF["float64"]
 
 
@@ -95,8 +95,8 @@ def test_power_is_the_same_in_all_representations(floating: Robot) -> None:
     model, s = floating.model, states(floating.model, 2)
     power = np.sum(s.tau * s.v, axis=1)
     for target in BASES:
-        v = converted("convert_velocity", model, "local", target, s.q, s.v)
-        tau = converted("convert_force", model, "local", target, s.q, s.tau)
+        v = convert("convert_velocity", model, "local", target, s.q, s.v)
+        tau = convert("convert_force", model, "local", target, s.q, s.tau)
         assert error(np.sum(tau * v, axis=1), power, np.abs(tau * v)) <= ROUND_OFF["float64"]
 
 
@@ -108,10 +108,10 @@ def test_accelerations_are_rates_of_velocities(floating: Robot) -> None:
     later, earlier = ((step(model, s.q, t * s.v), s.v + t * s.a) for t in (H, -H))
     for target in BASES:
         rate = (
-            converted("convert_velocity", model, "local", target, *later)
-            - converted("convert_velocity", model, "local", target, *earlier)
+            convert("convert_velocity", model, "local", target, *later)
+            - convert("convert_velocity", model, "local", target, *earlier)
         ) / (2 * H)
-        found = converted("convert_acceleration", model, "local", target, s.q, s.v, s.a)
+        found = convert("convert_acceleration", model, "local", target, s.q, s.v, s.a)
         assert error(found, rate) <= DIFFERENCE
 
 

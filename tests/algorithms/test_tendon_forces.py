@@ -18,7 +18,7 @@ from warpdyn.model.tendons import Tendon
 ROUND_OFF = 1e-12
 
 
-def tied(name: str) -> wd.Model:
+def with_tendons(name: str) -> wd.Model:
     """A tendon over three joints, and one that is slack in a range."""
     model = by_name(name).model
     single = [joint.name for joint in model.joints if joint.kind.single]
@@ -32,7 +32,9 @@ def tied(name: str) -> wd.Model:
 
 @pytest.fixture(params=["panda", "quadruped_floating", "mimic_branches"])
 def model(request: pytest.FixtureRequest) -> wd.Model:
-    return tied(request.param).with_springs("description").with_friction(viscous="description")
+    return (
+        with_tendons(request.param).with_springs("description").with_friction(viscous="description")
+    )
 
 
 def jacobian(model: wd.Model, tendon: Tendon) -> np.ndarray:

@@ -42,13 +42,13 @@ def test_out_is_refused() -> None:
 def test_traced_arrays_have_no_memory() -> None:
     """They are recognised as JAX arrays. The error for a view says what to do."""
 
-    def traced(x):
+    def check_view(x):
         assert library_of(x) is LIBRARY
         with pytest.raises(TypeError, match="q is traced by JAX"):
             LIBRARY.view("q", x)
         return x
 
-    jax.jit(traced)(jax.numpy.zeros(2))
+    jax.jit(check_view)(jax.numpy.zeros(2))
 
 
 def test_operations_are_traced() -> None:

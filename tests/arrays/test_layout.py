@@ -86,7 +86,7 @@ def test_thresholds_depend_on_cache_sizes() -> None:
     assert size // 16 <= STREAM_FROM < ROWS_FROM <= size
 
 
-def written(folder: Path, *caches: tuple[str, str, str]) -> Path:
+def write_caches(folder: Path, *caches: tuple[str, str, str]) -> Path:
     for k, words in enumerate(caches):
         place = folder / f"index{k}"
         place.mkdir()
@@ -97,7 +97,7 @@ def written(folder: Path, *caches: tuple[str, str, str]) -> Path:
 
 def test_data_caches_are_sorted_by_level(tmp_path: Path) -> None:
     of_instructions = ("1", "Instruction", "32K")
-    folder = written(
+    folder = write_caches(
         tmp_path,
         ("3", "Unified", "36M"),
         of_instructions,
@@ -108,7 +108,9 @@ def test_data_caches_are_sorted_by_level(tmp_path: Path) -> None:
 
 
 def test_unreadable_caches_are_left_out(tmp_path: Path) -> None:
-    folder = written(tmp_path, ("1", "Data", "32K"), ("2", "Unified", "much"), ("3", "Unified", ""))
+    folder = write_caches(
+        tmp_path, ("1", "Data", "32K"), ("2", "Unified", "much"), ("3", "Unified", "")
+    )
     (tmp_path / "index7").mkdir()
     assert data_caches(folder) == (Cache(1, 32 << 10),)
     assert data_caches(tmp_path / "nowhere") == ()

@@ -161,10 +161,10 @@ def test_every_library_of_the_registry_has_its_file(name: str) -> None:
 def test_arrays_of_derived_types_are_recognised() -> None:
     """A memory map is a NumPy array, a network parameter a Torch tensor."""
 
-    class Derived(np.ndarray):
+    class DerivedArray(np.ndarray):
         pass
 
-    assert find_library(np.zeros(2).view(Derived)) is NUMPY
+    assert find_library(np.zeros(2).view(DerivedArray)) is NUMPY
     torch = pytest.importorskip("torch")
     assert library_of(torch.nn.Parameter(torch.zeros(2))).name == "torch"
 

@@ -120,11 +120,11 @@ def test_libraries_that_write_in_place_need_no_end_to_end() -> None:
 def test_an_incomplete_library_cannot_be_created() -> None:
     """The error lists the missing functions at once, not in the middle of a call."""
 
-    class Unfinished(LikeNumpy):
+    class IncompleteLibrary(LikeNumpy):
         name, array_type = "unfinished", type(None)
 
     with pytest.raises(TypeError, match=r"allocate.*stack_values.*view"):
-        Unfinished()  # type: ignore[abstract]
+        IncompleteLibrary()  # type: ignore[abstract]
 
 
 def test_dtypes_have_one_name_in_all_libraries() -> None:

@@ -30,7 +30,7 @@ def row(law: str, a: float, b: float, verb: float) -> list[float]:
     return [float(LAWS.index(law)), a, b, verb]
 
 
-def varied(
+def vary_numbers(
     kernel: Any,
     nominal: np.ndarray,
     draws: list[list[float]],
@@ -49,10 +49,10 @@ def varied(
 def test_scaling_draws_one_factor_and_adding_draws_each_component() -> None:
     """Scaling keeps the ratios of an owner's numbers."""
     nominal = np.array([[1.0, 2.0, 4.0], [3.0, 5.0, 7.0]])
-    factors = varied(draw_numbers, nominal, [row("uniform", 0.5, 2.0, SCALE)] * 2) / nominal
+    factors = vary_numbers(draw_numbers, nominal, [row("uniform", 0.5, 2.0, SCALE)] * 2) / nominal
     assert np.allclose(factors, factors[..., :1], rtol=1e-15)
     assert factors.min() >= 0.5 and factors.max() <= 2.0
-    moved = varied(draw_numbers, nominal, [row("uniform", -1.0, 1.0, ADD)] * 2) - nominal
+    moved = vary_numbers(draw_numbers, nominal, [row("uniform", -1.0, 1.0, ADD)] * 2) - nominal
     flat = moved.reshape(ENVS, -1)
     assert np.abs(flat).max() <= 1.0
     assert np.abs(np.corrcoef(flat.T) - np.eye(6)).max() < 0.1
@@ -62,7 +62,7 @@ def test_scaling_draws_one_factor_and_adding_draws_each_component() -> None:
 def test_distributions_have_the_right_median_and_range(law: str) -> None:
     """There are three distributions. A normal number stays within its reach."""
     a, b = (1.0, 4.0) if law != "normal" else (2.0, 0.25)
-    x = varied(draw_numbers, np.ones((1, 1)), [row(law, a, b, SCALE)]).ravel()
+    x = vary_numbers(draw_numbers, np.ones((1, 1)), [row(law, a, b, SCALE)]).ravel()
     median = {"uniform": 2.5, "log-uniform": 2.0, "normal": 2.0}[law]
     assert abs(np.median(x) - median) < 0.12
     low, high = (a, b) if law != "normal" else (a - REACH * b, a + REACH * b)
@@ -99,7 +99,7 @@ def erfinv(y: float) -> float:
 def test_each_number_equals_the_formula_of_its_distribution(law: str) -> None:
     nominal = np.array([[1.0, 2.0, 4.0], [3.0, 5.0, 7.0]])
     draws = [row(law, 0.5, 2.0, SCALE), row(law, 0.7, 0.9, ADD)]
-    found = varied(draw_numbers, nominal, draws, envs=4)
+    found = vary_numbers(draw_numbers, nominal, draws, envs=4)
     for e in range(4):
         factor = number(draws[0], 3, e, 1, 0)
         moved = [x + number(draws[1], 3, e, 3, c) for c, x in enumerate(nominal[1])]
@@ -110,7 +110,7 @@ def test_each_inertia_is_that_of_a_stretched_body() -> None:
     """The factors along x, y and z are independent. The mass is scaled, added to, or zero."""
     draws = [row("uniform", 0.5, 2.0, SCALE), row("log-uniform", 0.5, 2.0, SCALE)]
     for masses in ([3.0, 2.0], [3.0, 0.0]):
-        found = varied(draw_inertias, NOMINAL, draws, (masses, RATIOS, 9), envs=4)
+        found = vary_numbers(draw_inertias, NOMINAL, draws, (masses, RATIOS, 9), envs=4)
         for e, k in np.ndindex(4, 2):
             owner = (1, 3)[k]
             ratio = number(RATIOS[k], 9, e, owner, 0)
@@ -131,7 +131,7 @@ def test_each_placement_is_moved_and_then_rotated_in_its_own_axes() -> None:
     nominal = np.concatenate([[[1.0, 2.0, 3.0], [-1.0, 0.5, 0.2]], quaternions], axis=1)
     moves = [row("uniform", -0.5, 0.5, ADD), row("uniform", 0.1, 0.5, ADD)]
     tilts = [row("uniform", -1.0, 1.0, ADD), row("uniform", 0.1, 0.9, ADD)]
-    found = varied(draw_placements, nominal, moves, (tilts, 9), envs=4)
+    found = vary_numbers(draw_placements, nominal, moves, (tilts, 9), envs=4)
     for e, k in np.ndindex(4, 2):
         owner = (1, 3)[k]
         away = [number(moves[k], 3, e, owner, c) for c in range(3)]
@@ -143,13 +143,13 @@ def test_each_placement_is_moved_and_then_rotated_in_its_own_axes() -> None:
 def test_numbers_depend_only_on_seed_environment_and_owner() -> None:
     """They do not depend on the batch, on other owners, or on the precision."""
     nominal, law = np.ones((2, 3)), row("uniform", -1.0, 1.0, ADD)
-    whole = varied(draw_numbers, nominal, [law, law])
-    assert np.array_equal(varied(draw_numbers, nominal, [law, law], envs=7), whole[:7])
-    assert np.array_equal(varied(draw_numbers, nominal[:1], [law]), whole[:, :1])
-    single = varied(draw_numbers, nominal, [law, law], dtype=np.float32)
+    whole = vary_numbers(draw_numbers, nominal, [law, law])
+    assert np.array_equal(vary_numbers(draw_numbers, nominal, [law, law], envs=7), whole[:7])
+    assert np.array_equal(vary_numbers(draw_numbers, nominal[:1], [law]), whole[:, :1])
+    single = vary_numbers(draw_numbers, nominal, [law, law], dtype=np.float32)
     assert np.array_equal(single, whole.astype(np.float32))
-    assert not np.any(varied(draw_numbers, nominal, [law, law], seed=4) == whole)
-    assert varied(draw_numbers, nominal, [law, law], envs=0).shape == (0, 2, 3)
+    assert not np.any(vary_numbers(draw_numbers, nominal, [law, law], seed=4) == whole)
+    assert vary_numbers(draw_numbers, nominal, [law, law], envs=0).shape == (0, 2, 3)
 
 
 def test_a_stretched_body_has_the_right_second_moments() -> None:
@@ -158,13 +158,15 @@ def test_a_stretched_body_has_the_right_second_moments() -> None:
     nominal = J[np.triu_indices(3)][None]
     stretch, ratio = 1.7, 2.5
     more = ([3.0], [row("uniform", ratio, ratio, SCALE)], 9)
-    found = varied(draw_inertias, nominal, [row("uniform", stretch, stretch, SCALE)], more, envs=2)
+    found = vary_numbers(
+        draw_inertias, nominal, [row("uniform", stretch, stretch, SCALE)], more, envs=2
+    )
     assert np.allclose(found, ratio * stretch * nominal, rtol=1e-13)
     heavier = ([3.0], [row("uniform", 1.5, 1.5, ADD)], 9)  # 3 kg and 1.5 kg more
     same = row("uniform", 1.0, 1.0, SCALE)
-    found = varied(draw_inertias, nominal, [same], heavier, envs=2)
+    found = vary_numbers(draw_inertias, nominal, [same], heavier, envs=2)
     assert np.allclose(found, 1.5 * nominal, rtol=1e-13)
-    apart = varied(draw_inertias, nominal, [row("uniform", 0.3, 3.0, SCALE)], more)
+    apart = vary_numbers(draw_inertias, nominal, [row("uniform", 0.3, 3.0, SCALE)], more)
     xx, _, _, yy, _, zz = apart[:, 0].T
     assert ((xx < yy + zz) & (yy < xx + zz) & (zz < xx + yy)).all()
 
@@ -175,8 +177,8 @@ def test_an_inertia_scales_with_the_drawn_mass() -> None:
     masses, law = np.array([3.0, 5.0]), row("uniform", 0.5, 2.0, SCALE)
     same = row("uniform", 1.0, 1.0, SCALE)
     nominal = np.array([[0.4, 0.02, -0.03, 0.5, 0.01, 0.6]] * 2)
-    drawn = varied(draw_numbers, masses[:, None], [law, law], seed=9) / masses[:, None]
-    found = varied(draw_inertias, nominal, [same, same], (masses, [law, law], 9))
+    drawn = vary_numbers(draw_numbers, masses[:, None], [law, law], seed=9) / masses[:, None]
+    found = vary_numbers(draw_inertias, nominal, [same, same], (masses, [law, law], 9))
     assert np.ptp(drawn) > 1.0
     assert np.allclose(found, drawn * nominal, rtol=1e-13)
 
@@ -186,13 +188,15 @@ def test_a_tilt_is_a_rotation_vector() -> None:
     moved."""
     nominal, h = np.array([[1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]]), 0.2
     more = ([row("uniform", h, h, ADD)], 9)
-    found = varied(draw_placements, nominal, [row("uniform", 0.5, 0.5, ADD)], more, envs=2)[0, 0]
+    found = vary_numbers(draw_placements, nominal, [row("uniform", 0.5, 0.5, ADD)], more, envs=2)[
+        0, 0
+    ]
     assert np.allclose(found[:3], [1.5, 2.5, 3.5])
     half = 0.5 * h * math.sqrt(3)
     assert np.allclose(found[3:6], math.sin(half) / math.sqrt(3), rtol=1e-14)
     assert math.isclose(found[6], math.cos(half), rel_tol=1e-14)
     more = ([row("uniform", 0.0, 0.0, ADD)], 9)
-    still = varied(
+    still = vary_numbers(
         draw_placements,
         nominal,
         [row("uniform", 0.0, 0.0, ADD)],

@@ -16,7 +16,7 @@ from warpdyn.arrays.random_rows import draw
 from warpdyn.arrays.views import view
 
 
-def drawn(count: int, width: int = 3, seed: int = 0, quaternions=(), dtype=np.float64):
+def draw_rows(count: int, width: int = 3, seed: int = 0, quaternions=(), dtype=np.float64):
     out = np.full((count, width), np.nan, dtype)
     draw(view("out", out), [-1.0] * width, [3.0] * width, quaternions, seed, None)
     return out
@@ -33,13 +33,13 @@ def test_numbers_are_hashes_of_seed_and_position(seed: int) -> None:
     """Entry k of row e is the hash of 3 (e width + k), equal to Python's result, for any seed, also
     negative ones."""
     wanted = [[-1 + 4 * uniform(seed % 2**64, 3 * (e * 3 + k)) for k in range(3)] for e in range(4)]
-    assert np.array_equal(drawn(4, seed=seed), np.array(wanted))
+    assert np.array_equal(draw_rows(4, seed=seed), np.array(wanted))
 
 
 def test_rotations_are_made_from_three_numbers() -> None:
     """By Shoemake's formula, in rows of more columns than one launch has."""
     width, firsts = 70, (3, 29, 60)
-    found = drawn(3, width, seed=4, quaternions=firsts)
+    found = draw_rows(3, width, seed=4, quaternions=firsts)
     for e in range(3):
         wanted = [-1 + 4 * uniform(4, 3 * (e * width + k)) for k in range(width)]
         for first in firsts:
@@ -54,14 +54,14 @@ def test_rotations_are_made_from_three_numbers() -> None:
 def test_numbers_do_not_depend_on_the_batch(dtype: np.dtype) -> None:
     """The first rows of a larger draw equal those of a smaller one. In float32 they are the same
     numbers, rounded."""
-    assert np.array_equal(drawn(100, dtype=dtype)[:7], drawn(7, dtype=dtype))
-    assert np.array_equal(drawn(100).astype(dtype), drawn(100, dtype=dtype))
-    assert not np.any(drawn(100) == drawn(100, seed=1)) and drawn(0).shape == (0, 3)
+    assert np.array_equal(draw_rows(100, dtype=dtype)[:7], draw_rows(7, dtype=dtype))
+    assert np.array_equal(draw_rows(100).astype(dtype), draw_rows(100, dtype=dtype))
+    assert not np.any(draw_rows(100) == draw_rows(100, seed=1)) and draw_rows(0).shape == (0, 3)
 
 
 def test_numbers_are_uniform() -> None:
     """Mean and variance are those of the uniform distribution, and columns are independent."""
-    x = (drawn(20_000) + 1) / 4
+    x = (draw_rows(20_000) + 1) / 4
     assert x.min() >= 0 and x.max() < 1
     assert np.abs(x.mean(axis=0) - 0.5).max() < 0.01
     assert np.abs(np.cov(x.T) - np.eye(3) / 12).max() < 0.002
@@ -69,11 +69,11 @@ def test_numbers_are_uniform() -> None:
 
 def test_rotations_are_uniform() -> None:
     """Unit quaternions have the second moments of the sphere. The other columns do not change."""
-    x = drawn(20_000, 6, quaternions=[1])
+    x = draw_rows(20_000, 6, quaternions=[1])
     quaternion = x[:, 1:5]
     assert np.abs(np.linalg.norm(quaternion, axis=1) - 1).max() < 1e-14
     assert np.abs(quaternion.T @ quaternion / len(x) - np.eye(4) / 4).max() < 0.01
-    assert np.array_equal(x[:, [0, 5]], drawn(20_000, 6)[:, [0, 5]])
+    assert np.array_equal(x[:, [0, 5]], draw_rows(20_000, 6)[:, [0, 5]])
 
 
 @pytest.mark.parametrize("name", ["torch", "warp"])
@@ -84,4 +84,4 @@ def test_numbers_are_drawn_into_memory_of_any_library_and_order(name: str, devic
         array = made(name, np.full((9, 3), np.nan), device, layout)
         v: View = library_of(array).view("array", array)
         draw(v, [-1.0] * 3, [3.0] * 3, (), 0, v.library.stream(v.device))
-        assert np.array_equal(host(array), drawn(9))
+        assert np.array_equal(host(array), draw_rows(9))

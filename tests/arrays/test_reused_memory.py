@@ -233,7 +233,7 @@ def test_the_memory_of_a_system_may_be_unknown(monkeypatch: pytest.MonkeyPatch) 
 def test_another_thread_may_take_the_last_piece() -> None:
     """This may happen between counting the pieces and taking one. A new piece is then allocated."""
 
-    class Emptied(deque):
+    class EmptyDeque(deque):
         def pop(self) -> Any:
             raise IndexError("pop from an empty deque")
 
@@ -241,7 +241,7 @@ def test_another_thread_may_take_the_last_piece() -> None:
     del_later = bytes_of(pool, 200_000)
     where = address(del_later)
     ((size, pieces),) = pool._pieces.items()
-    pool._pieces[size] = Emptied(pieces)
+    pool._pieces[size] = EmptyDeque(pieces)
     del del_later
     assert address(bytes_of(pool, 200_000)) != where
 

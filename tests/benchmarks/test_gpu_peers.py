@@ -101,11 +101,11 @@ def test_a_compiling_process_runs_once_and_writes_nothing(
     monkeypatch.setattr(gpu_peers.wp.config, "quiet", False, raising=False)
     seen = list[tuple[Any, ...]]()
 
-    def measured(*asked: Any) -> Iterator[dict[str, Any]]:
+    def record_settings(*asked: Any) -> Iterator[dict[str, Any]]:
         seen.append((*asked, timing.ROUNDS, timing.ROUNDS_OF_SLOW, timing.TURN, wd.config.compile))
         yield {}
 
-    monkeypatch.setattr(steps, "records", measured)
+    monkeypatch.setattr(steps, "records", record_settings)
     gpu_peers.measure(given)
     assert seen == [("warpdyn", ["quadruped"], [8], "cpu", 1, 1, 0.0, "wait")]
 

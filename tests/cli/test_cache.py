@@ -120,10 +120,10 @@ def test_a_file_that_cannot_be_removed_is_named(
     """The report is one line. A file that is already gone is no error."""
     cache_command.remove(tmp_path / "gone")
 
-    def refused(path: Path, missing_ok: bool = False) -> None:
+    def refuse_removal(path: Path, missing_ok: bool = False) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "unlink", refused)
+    monkeypatch.setattr(Path, "unlink", refuse_removal)
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=r"cannot remove .*file: Permission denied"):
         cache_command.remove(tmp_path / "file")

@@ -15,7 +15,7 @@ from warpdyn.cli.main import main
 from warpdyn.formats.registry import FORMATS
 
 
-def named(
+def make_arguments(
     robot: str,
     base: str | None = None,
     frame: str | None = None,
@@ -30,14 +30,14 @@ def named(
 def test_a_bundled_robot_and_its_file_are_the_same_model():
     """The name and the path of a bundled robot give equal models."""
     path = command_line.robot_file("cartpole")
-    by_name, by_path = (command_line.read_model(named(x)) for x in ("cartpole", str(path)))
+    by_name, by_path = (command_line.read_model(make_arguments(x)) for x in ("cartpole", str(path)))
     assert path.exists() and by_name.joints == by_path.joints and by_name.links == by_path.links
 
 
 def test_base_makes_the_root_floating_or_fixed():
     """Without --base the robot's usual base is used."""
     for base, floating in (("floating", True), ("fixed", False), (None, True)):
-        assert command_line.read_model(named("quadruped", base)).floating_base is floating
+        assert command_line.read_model(make_arguments("quadruped", base)).floating_base is floating
 
 
 def test_warnings_go_to_stderr_unless_they_are_shown_elsewhere(tmp_path, capsys):
@@ -48,9 +48,9 @@ def test_warnings_go_to_stderr_unless_they_are_shown_elsewhere(tmp_path, capsys)
         "<robot name='w'><link name='a'><inertial><mass value='1'/>"
         "<inertia ixx='1' iyy='0.1' izz='0.1' ixy='0' ixz='0' iyz='0'/></inertial></link></robot>"
     )
-    command_line.read_model(named(odd), show_warnings=False)
+    command_line.read_model(make_arguments(odd), show_warnings=False)
     assert not capsys.readouterr().err
-    model = command_line.read_model(named(odd))
+    model = command_line.read_model(make_arguments(odd))
     first, *others = capsys.readouterr().err.splitlines()
     assert first == "warning: odd.urdf is used as written, but:"
     assert [line.strip() for line in others] == list(model.warnings) != []
@@ -67,13 +67,13 @@ def test_mjcf_includes_and_loops_are_read(tmp_path):
     loop = '<equality><connect body1="a" body2="b" anchor="0 0 0"/></equality>'
     scene.write_text(f'<mujoco><include file="arm.xml"/>{loop}</mujoco>')
     with pytest.raises(wd.ModelError, match="closes a loop"):
-        command_line.read_model(named(scene, loops="refuse"))
-    assert command_line.read_model(named(scene), show_warnings=False).loops
-    model = command_line.read_model(named(scene, loops="cut"), show_warnings=False)
+        command_line.read_model(make_arguments(scene, loops="refuse"))
+    assert command_line.read_model(make_arguments(scene), show_warnings=False).loops
+    model = command_line.read_model(make_arguments(scene, loops="cut"), show_warnings=False)
     assert model.joint_names == ("j1", "j2")
     for robot in ("cartpole", str(command_line.robot_file("cartpole"))):
         with pytest.raises(UserError, match="--loops is for SDF, MJCF and USD files"):
-            command_line.read_model(named(robot, loops="cut"))
+            command_line.read_model(make_arguments(robot, loops="cut"))
 
 
 def test_loops_of_a_usd_stage_are_read_or_cut(tmp_path):
@@ -87,9 +87,9 @@ def test_loops_of_a_usd_stage_are_read_or_cut(tmp_path):
     stage = tmp_path / "loop.usda"
     stage.write_text(f"#usda 1.0\n{bodies}{hinges}")
     with pytest.raises(wd.ModelError, match="closes a loop"):
-        command_line.read_model(named(stage, loops="refuse"))
+        command_line.read_model(make_arguments(stage, loops="refuse"))
     for loops, count in ((None, 1), ("keep", 1), ("cut", 0)):
-        model = command_line.read_model(named(stage, loops=loops), show_warnings=False)
+        model = command_line.read_model(make_arguments(stage, loops=loops), show_warnings=False)
         assert len(model.loops) == count
 
 
@@ -106,22 +106,25 @@ def test_a_file_of_several_robots_is_read_in_part_or_as_a_world(tmp_path):
     scene = tmp_path / "scene.sdf"
     scene.write_text(f"<sdf version='1.9'><world name='w'>{models}</world></sdf>")
     with pytest.raises(wd.ModelError, match="it holds 2 models"):
-        command_line.read_model(named(scene))
-    assert command_line.read_model(named(scene, part="green"), show_warnings=False).nv == 6
-    both = command_line.read_model(named(scene, part="world"), show_warnings=False)
+        command_line.read_model(make_arguments(scene))
+    assert command_line.read_model(make_arguments(scene, part="green"), show_warnings=False).nv == 6
+    both = command_line.read_model(make_arguments(scene, part="world"), show_warnings=False)
     assert both.nv == 12 and "red::body" in both.link_names
     with pytest.raises(UserError, match="--model is for SDF and USD files"):
-        command_line.read_model(named("cartpole", part="world"))
+        command_line.read_model(make_arguments("cartpole", part="world"))
 
 
 def test_frames_must_be_links():
     """A link's name is returned, and None without a name. Another name is refused with near
     ones."""
     model = wd.load_robot("panda")
-    assert command_line.find_frame(named("panda", frame="panda_link8"), model) == "panda_link8"
-    assert command_line.find_frame(named("panda"), model) is None
+    assert (
+        command_line.find_frame(make_arguments("panda", frame="panda_link8"), model)
+        == "panda_link8"
+    )
+    assert command_line.find_frame(make_arguments("panda"), model) is None
     with pytest.raises(UserError, match="did you mean 'panda_link8'"):
-        command_line.find_frame(named("panda", frame="panda_link_8"), model)
+        command_line.find_frame(make_arguments("panda", frame="panda_link_8"), model)
 
 
 def test_devices_are_those_of_warp():
@@ -205,12 +208,12 @@ def test_xacro_files_are_expanded_with_command_line_arguments(
     pytest.importorskip("xacro")
     path = tmp_path / "arm.urdf.xacro"
     path.write_text(ARM)
-    given = named(path, prefix="right_")
+    given = make_arguments(path, prefix="right_")
     assert command_line.read_model(given).root == "right_base"
     assert "right_base" in command_line.peer_file(given).read_text()
-    assert command_line.peer_file(named("cartpole")) == command_line.robot_file("cartpole")
+    assert command_line.peer_file(make_arguments("cartpole")) == command_line.robot_file("cartpole")
     with pytest.raises(UserError, match="--xacro-arg is for xacro files"):
-        command_line.read_model(named("cartpole", prefix="right_"))
+        command_line.read_model(make_arguments("cartpole", prefix="right_"))
     assert main(["info", str(path), "--xacro-arg", "prefix:=left_"]) == 0
     assert "left_base" in capsys.readouterr().out
     assert main(["info", str(path), "--xacro-arg", "prefx:=left_"]) == 2

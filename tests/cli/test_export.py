@@ -72,13 +72,13 @@ def test_a_python_package_is_written(
     import."""
     asked: list[tuple[Any, ...]] = []
 
-    def written(model: wd.Model, calls: dict[str, Any], out: Path, **options: Any) -> Path:
+    def write_package(model: wd.Model, calls: dict[str, Any], out: Path, **options: Any) -> Path:
         asked.append((model.name, tuple(calls), out, *options.values()))
         if not options["overwrite"]:
             raise FileExistsError("arm exists; pass overwrite=True")
         return out / "arm"
 
-    monkeypatch.setattr(export_command, "export_python", written)
+    monkeypatch.setattr(export_command, "export_python", write_package)
     command = ["export", "cartpole", "rnea,aba", "--python", "--namespace", "arm"]
     assert main(command) == 2
     assert "arm exists; --force replaces it" in capsys.readouterr().err

@@ -125,10 +125,10 @@ def test_counts_may_be_grouped():
 def test_an_interrupt_gives_exit_code_130(monkeypatch, capsys):
     """Ctrl-C prints one line. Shells expect this code."""
 
-    def interrupted(args):
+    def interrupt(args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(info_command, "info", interrupted)
+    monkeypatch.setattr(info_command, "info", interrupt)
     assert main(["info", "cartpole"]) == 130
     assert capsys.readouterr().err == "warpdyn: interrupted\n"
 

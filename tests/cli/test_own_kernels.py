@@ -77,7 +77,9 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def chosen(text: str, model: wd.Model, *option: str, frame: str | None = None) -> ChosenKernel:
+def select_kernel(
+    text: str, model: wd.Model, *option: str, frame: str | None = None
+) -> ChosenKernel:
     """A kernel as the command line selects it."""
     return ChosenKernel.of(text, argparse.Namespace(option=option, frame=frame), model)
 
@@ -126,10 +128,10 @@ def test_options_change_the_program(mine: Path, capsys: pytest.CaptureFixture[st
 
 def test_the_default_frame_is_the_furthest_link(mine: Path) -> None:
     model = wd.load_robot("panda")
-    assert chosen("my_own.py:impedance", model).options == {"frame": "panda_leftfinger"}
-    named = chosen("my_own.py:impedance", model, frame="panda_link3")
+    assert select_kernel("my_own.py:impedance", model).options == {"frame": "panda_leftfinger"}
+    named = select_kernel("my_own.py:impedance", model, frame="panda_link3")
     assert named.options == {"frame": "panda_link3"}
-    both = chosen("my_own.py:impedance", model, "frame=panda_hand", frame="panda_link3")
+    both = select_kernel("my_own.py:impedance", model, "frame=panda_hand", frame="panda_link3")
     assert both.options == {"frame": "panda_hand"}
 
 
@@ -137,7 +139,7 @@ def test_random_arrays_follow_the_signature(mine: Path) -> None:
     """Configurations are within limits and all different. Other arrays are from (-1, 1), and shared
     ones are drawn once. Inputs with a default are left out."""
     model = wd.load_robot("panda")
-    q, q_next, v0, t, bias = chosen("my_own.py:several", model, "table_of=1").arrays(50)
+    q, q_next, v0, t, bias = select_kernel("my_own.py:several", model, "table_of=1").arrays(50)
     for x in (q, q_next):
         assert x.shape == (50, model.nq)
         assert (x >= model.position_lower).all() and (x <= model.position_upper).all()
@@ -145,7 +147,7 @@ def test_random_arrays_follow_the_signature(mine: Path) -> None:
     assert v0.shape == (50, model.nv) and abs(v0).max() > 1.0  # up to the velocity limits
     assert t.shape == (50,) and bias.shape == (50, model.nv)
     assert max(abs(t).max(), abs(bias).max()) < 1.0
-    table, v = chosen("my_own.py:tables", model).arrays(50)
+    table, v = select_kernel("my_own.py:tables", model).arrays(50)
     assert table.shape == (4, 4) and v.shape == (50, model.nv)
     names = ("q", "q_next", "v0", "v_wanted", "tau", "a1", "target", "value", "question", "queue")
     kinds = ["q", "q", "v", "v", "tau", "a", "", "", "", ""]
@@ -160,7 +162,7 @@ def test_a_workload_agrees_with_the_kernels_call(
 ) -> None:
     """The kernel's oracle gives the same results for the same arrays."""
     model = wd.load_robot("double_pendulum")
-    own = chosen(f"my_own.py:{name}", model, *(["table_of=2"] if name == "several" else []))
+    own = select_kernel(f"my_own.py:{name}", model, *(["table_of=2"] if name == "several" else []))
     work = own.workload(9, Memory(dtype, layout))
     for x in work.out if isinstance(work.out, tuple) else (work.out,):
         x[:] = np.nan
@@ -252,7 +254,7 @@ def test_every_mistake_is_one_line(
 
 def test_an_error_inside_warpdyn_is_not_hidden(mine: Path) -> None:
     """An error that is neither in the user's text nor about its arguments keeps its traceback."""
-    own = chosen("my_own.py:rnea", wd.load_robot("cartpole"))
+    own = select_kernel("my_own.py:rnea", wd.load_robot("cartpole"))
     with pytest.raises(ZeroDivisionError), own.mistakes():
         raise ZeroDivisionError
 
@@ -260,8 +262,8 @@ def test_an_error_inside_warpdyn_is_not_hidden(mine: Path) -> None:
 def test_a_kernel_is_described_with_its_options(mine: Path) -> None:
     """Defaults are included. Random arrays are mentioned only if there are some."""
     arm = wd.load_robot("panda")
-    assert chosen("my_own.py:impedance", arm, "damping=3").about() == (
+    assert select_kernel("my_own.py:impedance", arm, "damping=3").about() == (
         "impedance: my_own.py:impedance, stiffness = 400.0, damping = 3, frame = 'panda_leftfinger'; "
         "target drawn from (-1, 1)."
     )
-    assert chosen("my_own.py:plainly", arm).about() == "plainly: my_own.py:plainly."
+    assert select_kernel("my_own.py:plainly", arm).about() == "plainly: my_own.py:plainly."

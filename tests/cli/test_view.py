@@ -58,7 +58,7 @@ def test_joints_missing_in_a_motion_file_are_reported(
 
 
 @pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def player_states(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """State of the page's player when the command waits for Ctrl-C: whether it loops, and its
     speed."""
     from warpdyn.viewer import Viewer
@@ -80,18 +80,18 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     ],
 )
 def test_a_motion_plays_with_the_requested_loop_and_speed(
-    tmp_path: Path, shown: list[Any], options: list[str], loop: bool, speed: float
+    tmp_path: Path, player_states: list[Any], options: list[str], loop: bool, speed: float
 ) -> None:
     """It plays repeatedly or once, at its own speed or another one, even beyond the usual range of
     the slider."""
     (tmp_path / "arm.csv").write_text("elbow_joint,time\n1,0\n2,9\n")
     motion = ["--trajectory", str(tmp_path / "arm.csv"), "--port", "0"]
     assert main(["view", "ur5e", *motion, *options]) == 0
-    assert shown == [(loop, speed)]
+    assert player_states == [(loop, speed)]
 
 
 def test_the_topic_of_a_bag_can_be_chosen(
-    tmp_path: Path, shown: list[Any], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, player_states: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """For an unknown topic one line lists those that exist."""
     from rosbags.rosbag2 import Writer
@@ -109,7 +109,7 @@ def test_the_topic_of_a_bag_can_be_chosen(
     motion = ["--trajectory", str(tmp_path / "drive"), "--port", "0"]
     assert main(["view", "ur5e", *motion, "--topic", "/arm/joint_states"]) == 0
     said = " ".join(capsys.readouterr().out.split())  # a narrow terminal wraps the line
-    assert "3 rows, 2 s" in said and len(shown) == 1
+    assert "3 rows, 2 s" in said and len(player_states) == 1
     assert main(["view", "ur5e", *motion]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert "it has no topic /joint_states; joint states are on /arm/joint_states" in line

@@ -198,7 +198,7 @@ def derivatives(seed: int, count: int, dtype: Any = float) -> tuple[dict[str, An
     return {"dx": dx, "w": w}, (x, z), both
 
 
-def unrolled(seed: int, name: str, given: dict[str, np.ndarray]) -> np.ndarray:
+def evaluate_unrolled(seed: int, name: str, given: dict[str, np.ndarray]) -> np.ndarray:
     """A derivative from the program whose loops are unrolled."""
     program = (jvp if name == "dx" else vjp)(seed, True)
     rows = zip(*(given[x].astype(float).tolist() for x in program.inputs), strict=True)
@@ -245,7 +245,7 @@ def test_derivatives_in_lanes(seed: int, compiles: bool, monkeypatch: pytest.Mon
     rest, (x, z), both = derivatives(seed, 20)
     run = function(seed, "compiled" if compiles else "interpreted")
     for found, name in zip(both(run), ("dx", "w"), strict=True):
-        wanted = unrolled(seed, name, {"x": x, "z": z, **rest})
+        wanted = evaluate_unrolled(seed, name, {"x": x, "z": z, **rest})
         assert error(found, wanted) <= CLOSE[np.float64]
 
 
@@ -267,7 +267,7 @@ def test_derivatives_for_cuda_and_export_are_right(
     """The arrays are in the memory of a thread."""
     program, (rest, (x, z), _) = derive(seed), derivatives(seed, 5)
     given = {name: {"x": x, "z": z, **rest}[name] for name in program.inputs}
-    wanted = unrolled(seed, "dx" if derive is jvp else "w", given)
+    wanted = evaluate_unrolled(seed, "dx" if derive is jvp else "w", given)
     out = np.full(wanted.shape, np.nan)
     run_on_host(write(program, "derived", False, "cuda"), given, out, folder=tmp_path)
     assert error(out, wanted) <= CLOSE[np.float64]
@@ -330,7 +330,7 @@ def test_skipped_steps_change_no_bit_in_other_languages(tmp_path: Path) -> None:
 # Programs of other forms.
 
 
-def ending(tree: Any, x: list) -> list:
+def separate_ends(tree: Any, x: list) -> list:
     """A loop that ends separately for each environment, around one with an array."""
 
     def step(state: list) -> list:
@@ -362,7 +362,7 @@ def columns(tree: Any, x: list) -> list:
 
 
 @pytest.mark.parametrize("compiles", [False, True])
-@pytest.mark.parametrize("text", [ending, columns])
+@pytest.mark.parametrize("text", [separate_ends, columns])
 def test_loops_with_arrays_may_be_inside_other_loops(
     text: Callable[..., list], compiles: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -378,11 +378,11 @@ def test_a_written_program_is_freed_without_garbage_collection(
     memory."""
     made, begin = [], chosen.CpuSource.__init__
 
-    def noted(self: chosen.CpuSource, program: Program, single: bool) -> None:
+    def record_source(self: chosen.CpuSource, program: Program, single: bool) -> None:
         made.append(weakref.ref(self))
         begin(self, program, single)
 
-    monkeypatch.setattr(chosen.CpuSource, "__init__", noted)
+    monkeypatch.setattr(chosen.CpuSource, "__init__", record_source)
     gc.disable()
     try:
         assert chosen.source(record(lambda x: [x[0] * x[1]], {"x": (2,)}), False)

@@ -19,7 +19,7 @@ from warpdyn.recording.differentiation import pullback
 from warpdyn.recording.program import Program, record
 
 
-def nested(x: list) -> list:
+def loop_in_loop(x: list) -> list:
     """A loop in a loop."""
 
     def outer(state: list) -> list:
@@ -103,7 +103,7 @@ def test_a_value_that_several_loops_read_is_written_once() -> None:
 def test_each_loop_is_one_loop_of_the_source() -> None:
     """The inner loop is a function that the step of the outer loop calls. The functions have
     different names."""
-    program = record(nested, {"x": (2,)})
+    program = record(loop_in_loop, {"x": (2,)})
     _, functions, _ = routines(program, lanes.Constants(True), 0)
     text = "\n".join(functions["routine0"])
     assert text.count("for (int step = 0;") == 2
@@ -146,7 +146,7 @@ def test_parts_load_inputs_and_sines_again(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_loops_in_loops_run_on_numbers() -> None:
     """There they are loops of Python."""
-    program = record(nested, {"x": (2,)})
+    program = record(loop_in_loop, {"x": (2,)})
     x = [0.7, -0.4]
     y, z = x
     for _ in range(4):
@@ -181,7 +181,7 @@ def test_only_loops_that_are_entered_once_share_a_block() -> None:
 
 def test_places_of_routines_count_from_the_end_of_the_workspace() -> None:
     """Without a common block one slot remains. Each shared value follows with its own."""
-    program = record(nested, {"x": (2,)})
+    program = record(loop_in_loop, {"x": (2,)})
     regions, functions, slots = routines(program, lanes.Constants(True), 7)
     (region,) = regions.values()
     shared, column, out = (int(place.removeprefix("work + ")) for place in region[1:4])

@@ -117,17 +117,19 @@ def test_loops_compile_to_ptx(tmp_path: Path) -> None:
     """A loop in a loop and its adjoint with stored states compile, and results may overwrite
     inputs."""
 
-    def nested(x: list) -> list:
+    def loop_in_loop(x: list) -> list:
         def outer(state: list) -> list:
             (y,) = repeat(lambda s: [s[0] * x[0] + sin(state[1])], [state[0]], 3)
             return [y, state[1] * 0.5]
 
         return repeat(outer, [x[0], x[1]], 20)
 
-    forward = record(nested, {"x": (2,)})
+    forward = record(loop_in_loop, {"x": (2,)})
     # Twenty steps to be differentiated: a loop of loops.
-    backward = record(lambda x, w: pullback(x, nested(x), w), {"x": (2,), "w": (2,)}, rolls=False)
-    in_place = replace(record(nested, {"x": (2,)}, ("x",)), over={"x": "x"})
+    backward = record(
+        lambda x, w: pullback(x, loop_in_loop(x), w), {"x": (2,), "w": (2,)}, rolls=False
+    )
+    in_place = replace(record(loop_in_loop, {"x": (2,)}, ("x",)), over={"x": "x"})
     for k, program in enumerate((forward, backward, in_place)):
         kernel = compile_kernel(write(program, f"loops{k}", True, "cuda"))
         folder = tmp_path / str(k)

@@ -14,7 +14,7 @@ from warpdyn.codegen import headers
 FOLDER = Path(wd.__file__).parent / "codegen"
 
 
-def preprocessed(file: Path, single: bool) -> list[str]:
+def preprocess(file: Path, single: bool) -> list[str]:
     """Words of a file after the system's preprocessor."""
     command = ["g++", "-E", "-P", f"-DWARPDYN_FLOAT={int(single)}", file]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
@@ -30,7 +30,7 @@ def test_the_text_equals_that_of_the_preprocessor(single: bool, tmp_path: Path) 
     places = {"ahead": 4, "members": "", "parts": "", "body": ""}
     read = tmp_path / "read.h"
     read.write_text(headers.piece("lanes.h", "lanes", single, **places) + "\n")
-    assert preprocessed(read, single) == preprocessed(tmp_path / "lanes.h", single)
+    assert preprocess(read, single) == preprocess(tmp_path / "lanes.h", single)
 
 
 @pytest.fixture

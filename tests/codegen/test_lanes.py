@@ -114,7 +114,7 @@ def alone(width: str, dtype: np.dtype, tmp_path: Path) -> Callable[..., Callable
     """Compile the header with some statements after it, and run them on an array. The compiler is
     the clang inside Warp, which is available wherever kernels are."""
 
-    def compiled(statements: str) -> Callable[..., np.ndarray]:
+    def compile_statements(statements: str) -> Callable[..., np.ndarray]:
         digest = hashlib.sha256()
         for header in ("lanes.h", "transposes.h"):
             # That clang has the library's functions, but no system headers.
@@ -150,7 +150,7 @@ def alone(width: str, dtype: np.dtype, tmp_path: Path) -> Callable[..., Callable
 
         return run
 
-    return compiled
+    return compile_statements
 
 
 def test_functions_of_the_header_are_accurate(alone: Callable, dtype: np.dtype) -> None:

@@ -14,13 +14,13 @@ from warpdyn.codegen.one_robot_loop import (
 from warpdyn.recording.program import Program, record
 
 
-def counted(x):
+def seven_steps(x):
     return scalar.repeat(lambda state: [2.0 * state[0] + state[1], state[1]], list(x), 7)
 
 
 def routine() -> Program:
     """The step of a loop, as a program calls it."""
-    (step,) = record(counted, {"x": (2,)}).routines.values()
+    (step,) = record(seven_steps, {"x": (2,)}).routines.values()
     return step
 
 
@@ -50,7 +50,7 @@ def test_a_loop_without_stored_states_writes_its_state_only() -> None:
 def test_a_sweep_visits_its_rows() -> None:
     """Each path begins at its own state. The body is told the names of state, row and numbers."""
 
-    def swept(x):
+    def sweep_rows(x):
         rows = [[x[k], 0.5 + k] for k in range(3)]
         values, ends = scalar.sweep(
             lambda s, row: ([s[0] * row[0] + row[1]], [s[0]]),
@@ -60,7 +60,7 @@ def test_a_sweep_visits_its_rows() -> None:
         )
         return [y for path in values for (y,) in path] + [y for (y,) in ends]
 
-    (step,) = record(swept, {"x": (3,)}).routines.values()
+    (step,) = record(sweep_rows, {"x": (3,)}).routines.values()
     assert step.sweep is not None
     assert (count_column_entries(step), count_written_entries(step)) == (2, 4 + 2)
     said: list[tuple[Mapping[str, str], str]] = []

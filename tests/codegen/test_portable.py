@@ -34,7 +34,7 @@ def oscillator(x, k):
     return scalar.repeat(step, list(x), 50)
 
 
-def pushed(x, k):
+def push(x, k):
     """A loop that begins at a constant. The stored value is a lane's value, too."""
 
     def step(state):
@@ -44,7 +44,7 @@ def pushed(x, k):
     return scalar.repeat(step, [x[0], 0.0], 30)
 
 
-def chosen(x, k):
+def selections(x, k):
     """Selects, minima, roots and arcs, some of them of constants."""
     larger = scalar.select_less(x[0], 0.5, 2.0, k[0])
     return [
@@ -67,7 +67,7 @@ def around_a_loop(x, k):
     return [turned * z, y]
 
 
-def swept(x, k):
+def two_sweeps(x, k):
     """Two sweeps. The second reads numbers, symbols and values of the first."""
     values, _ = scalar.sweep(
         lambda s, row: ([s[0] * row[0] + row[1]], [s[0]]),
@@ -91,7 +91,7 @@ def header_of(program: Program, language: str, single: bool = False) -> str:
     return exported_header(ExportedRobot(["some"]), [each], style)
 
 
-def made(program: Program, folder: Path, language: str, single: bool = False) -> Compiled:
+def compile_header(program: Program, folder: Path, language: str, single: bool = False) -> Compiled:
     """The program as the function `go(x, k, out)` of a header."""
     text = header_of(program, language, single)
     functions = {"go": ("x", "k", "out")}
@@ -99,7 +99,7 @@ def made(program: Program, folder: Path, language: str, single: bool = False) ->
 
 
 @pytest.mark.parametrize("language", ["c++", "c"])
-@pytest.mark.parametrize("text", [oscillator, pushed, chosen, around_a_loop, swept])
+@pytest.mark.parametrize("text", [oscillator, push, selections, around_a_loop, two_sweeps])
 def test_an_exported_function_computes_its_program(text, language: str, tmp_path: Path) -> None:
     """The programs have loops, selects and functions, and run on single numbers and in lanes."""
     program = record(text, {"x": (2,), "k": (1,)})
@@ -108,7 +108,7 @@ def test_an_exported_function_computes_its_program(text, language: str, tmp_path
     expected = [
         program.on_numbers({"x": list(a), "k": list(b)})["out"] for a, b in zip(x, k, strict=True)
     ]
-    compiled = made(program, tmp_path, language)
+    compiled = compile_header(program, tmp_path, language)
     for found in (compiled.one_by_one, compiled.batch):
         result = found("go", [x, k], (len(expected[0]),))
         np.testing.assert_allclose(result, expected, rtol=1e-14, atol=1e-14)
@@ -137,7 +137,7 @@ def test_sines_are_accurate_over_their_range(dtype: type, most: float, tmp_path:
     program = record(
         lambda x, k: [scalar.sin(x[0]), scalar.cos(x[0]), k[0]], {"x": (1,), "k": (1,)}
     )
-    compiled = made(program, tmp_path, "c++", single=dtype == np.float32)
+    compiled = compile_header(program, tmp_path, "c++", single=dtype == np.float32)
     draw = np.random.default_rng(0)
     x = draw.uniform(-1, 1, 4000) * 10.0 ** draw.uniform(-8, np.log10(most), 4000)
     x = np.concatenate([x, np.arange(-40, 41) * np.pi / 4]).astype(dtype)[:, None]
@@ -155,7 +155,7 @@ def test_sines_are_accurate_over_their_range(dtype: type, most: float, tmp_path:
 def test_a_program_lists_the_library_functions_that_it_needs() -> None:
     """Arcs and exponentials are such functions. Roots and sines can be written without a
     library."""
-    program = record(chosen, {"x": (2,), "k": (1,)})
+    program = record(selections, {"x": (2,), "k": (1,)})
     assert without_a_library(program) == {"atan2"}
     assert without_a_library(record(oscillator, {"x": (2,), "k": (1,)})) == set()
 
@@ -163,12 +163,12 @@ def test_a_program_lists_the_library_functions_that_it_needs() -> None:
 def test_a_loop_that_ends_on_a_condition_is_refused() -> None:
     """Its time depends on its arguments."""
 
-    def halved(x):
+    def halve(x):
         return scalar.repeat(
             lambda state: [0.5 * state[0]], list(x), 100, until=lambda state: 1.0 - state[0]
         )
 
-    program = record(halved, {"x": (1,)})
+    program = record(halve, {"x": (1,)})
     assert "until it is done" in refusal_reason(program)
     assert not refusal_reason(program, bounded_loops=True)
     assert most_steps_of_ending_loops(program) == 100
@@ -179,13 +179,13 @@ def test_tables_and_random_numbers_cannot_be_exported() -> None:
     """A program may have them neither itself nor in the step of a loop. The reason can follow the
     word "because"."""
 
-    def drawn(x):
+    def draw_uniform(x):
         return scalar.repeat(lambda s: [scalar.uniform(s[0], 1.0, 2.0, 3.0)], [x[0]], 3)
 
     def deep(x):
-        return scalar.repeat(lambda s: drawn(s), [x[0]], 3)
+        return scalar.repeat(lambda s: draw_uniform(s), [x[0]], 3)
 
-    for text in (lambda x: [scalar.uniform(x[0], 1.0, 2.0, 3.0)], drawn, deep):
+    for text in (lambda x: [scalar.uniform(x[0], 1.0, 2.0, 3.0)], draw_uniform, deep):
         assert refusal_reason(record(text, {"x": (1,)})) == "it draws random numbers"
     looked = record(
         lambda x, t: [scalar.look(t, x[0], x[0])], {"x": (1,), "t": (2, 3)}, tables=("t",)

@@ -38,7 +38,7 @@ def parts(program: Program) -> list[list[Statement]]:
     return split_statements(program.statements, PART, lambda s: s.operation == "input")[0]
 
 
-def given(parts: list[list[Statement]]) -> list[tuple]:
+def value_sources(parts: list[list[Statement]]) -> list[tuple]:
     """The source of each value that routines read, in order: a slot of the workspace, or a node."""
     found = []
     for part in parts:
@@ -63,9 +63,9 @@ def test_routines_get_the_same_inputs(program: Program, parts: list[list[Stateme
     """The inputs come from the same slots or nodes, most of them by tables."""
     stored: set[int] = set()
     moved = [with_copies(program, part, stored) for part in parts]
-    assert given(moved) == given(parts)
+    assert value_sources(moved) == value_sources(parts)
     tabled = sum(len(s.arguments) // 2 - 1 for part in moved for s in part if s.operation == COPY)
-    assert tabled > len(given(parts)) / 2
+    assert tabled > len(value_sources(parts)) / 2
 
 
 def test_every_output_is_stored_once(program: Program, parts: list[list[Statement]]) -> None:

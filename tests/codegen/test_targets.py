@@ -24,7 +24,7 @@ PROGRAM = record(text, {"x": (2,), "y": (1,)})
 
 
 @pytest.fixture
-def received() -> Iterator[list[tuple[Program, bool]]]:
+def backend_calls() -> Iterator[list[tuple[Program, bool]]]:
     """The programs that the backend of target "dummy" has received, each with its precision."""
     programs: list[tuple[Program, bool]] = []
 
@@ -37,21 +37,21 @@ def received() -> Iterator[list[tuple[Program, bool]]]:
     del TARGETS["dummy"]
 
 
-def test_a_new_backend_receives_the_program(received: list) -> None:
+def test_a_new_backend_receives_the_program(backend_calls: list) -> None:
     """A call of `register` is enough. The backend's source is returned."""
     written = write(PROGRAM, "ours", True, "dummy")
-    assert received == [(PROGRAM, True)]
+    assert backend_calls == [(PROGRAM, True)]
     assert written.code == f"dummy of {PROGRAM.operations} operations"
     assert (written.name, written.target) == ("ours", "dummy")
 
 
 def test_the_command_line_offers_every_backend(
-    received: list, capsys: pytest.CaptureFixture[str]
+    backend_calls: list, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`warpdyn source --target` accepts the last registered backend as well as the others."""
     assert main(["source", "panda", "rnea", "--target", "dummy"]) == 0
     assert capsys.readouterr().out.startswith("dummy of ")
-    ((program, single),) = received
+    ((program, single),) = backend_calls
     assert single and list(program.inputs) == ["q", "v", "a"]
 
 
@@ -65,12 +65,12 @@ def test_a_backend_may_write_the_kernels_of_a_device(
     plain = TARGETS["cpu"].code
     asked: list[bool] = []
 
-    def counted(program: Program, single: bool) -> str:
+    def record_precision(program: Program, single: bool) -> str:
         asked.append(single)
         return plain(program, single)
 
     monkeypatch.setattr(targets, "TARGETS", others)
-    register("counted", counted, device="cpu")
+    register("counted", record_precision, device="cpu")
     monkeypatch.setattr("warpdyn.execution.launch.launch.TARGETS", others)
     assert target_of("cpu") == "counted"
     model = wd.load_robot("cartpole")
@@ -81,7 +81,7 @@ def test_a_backend_may_write_the_kernels_of_a_device(
     assert asked == [False]
 
 
-def test_names_and_devices_are_registered_once(received: list) -> None:
+def test_names_and_devices_are_registered_once(backend_calls: list) -> None:
     """A second backend with the same name, or for the same device, is refused."""
     with pytest.raises(ValueError, match="target 'dummy' is registered already"):
         register("dummy", lambda program, single: "")

@@ -13,7 +13,7 @@ from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.program import Output, Program
 
 
-def recorded(function, model: wd.Model) -> Program:
+def record_function(function, model: wd.Model) -> Program:
     """The program of a function of q."""
     call = function.describe(model, np.zeros((1, model.nq)))
     return record_call(call, {"q": (model.nq,)}, False)
@@ -23,7 +23,7 @@ def recorded(function, model: wd.Model) -> Program:
 @pytest.mark.parametrize("name", ["panda", "quadruped"])
 def test_entries_share_a_slot_if_they_are_the_same_value(function, name: str) -> None:
     """The same node, sign and constant make the same value. Every slot is one of the tile's."""
-    (outputs,) = recorded(function, wd.load_robot(name)).outputs_of.values()
+    (outputs,) = record_function(function, wd.load_robot(name)).outputs_of.values()
     values = DistinctValues(Tile("r_out", (len(outputs),)), outputs)
     pairs = {
         (slot, (o.node, o.negative, o.constant))

@@ -116,7 +116,7 @@ def test_programs_that_exceed_the_stack_are_refused(
     monkeypatch.setattr(cpu, "LARGEST_WORKSPACE", 1 << 20)
     steps = 1 << 15
 
-    def kept(x: list) -> list:
+    def long_loop(x: list) -> list:
         return pullback(x, scalar.repeat(lambda s: [scalar.sin(s[0])], [x[0]], steps), [1.0])
 
     def with_rows(x: list) -> list:
@@ -129,7 +129,7 @@ def test_programs_that_exceed_the_stack_are_refused(
         row_arrays.loop(steps, step, [x[1]], [rows])
         return pullback(x, [rows[0][0]], [1.0])
 
-    program = record(with_rows if arrays else kept, {"x": (2,)})
+    program = record(with_rows if arrays else long_loop, {"x": (2,)})
     said = (
         r"arrays of loops, .* take \d+ MiB of a thread's stack, .*take 1: use fewer rows or steps$"
         if arrays

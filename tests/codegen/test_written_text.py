@@ -27,7 +27,7 @@ from warpdyn.recording.program import Program, record
 WHOLE = {**PROGRAMS, **STRAIGHT}
 
 
-def recorded(name: str) -> Program:
+def record_by_name(name: str) -> Program:
     tables = ("t",) if name == "everything" else ()
     shapes = {n: shape for n, shape in SHAPES.items() if n != "t" or tables}
     function = WHOLE[name]
@@ -39,11 +39,11 @@ def digest(text: str) -> str:
 
 
 def kernel(target: str, single: bool) -> Callable[[Program], str]:
-    def written(program: Program) -> str:
+    def write_kernel(program: Program) -> str:
         source = write(program, "some", single, target)
         return f"{source.warps} {source.shared_bytes} {source.full_source}"
 
-    return written
+    return write_kernel
 
 
 def in_units(program: Program) -> str:
@@ -55,12 +55,12 @@ def in_units(program: Program) -> str:
 
 
 def header(language: str, single: bool, libm: bool) -> Callable[[Program], str]:
-    def written(program: Program) -> str:
+    def write_header(program: Program) -> str:
         each = ExportedFunction("go", program, {"x": "x"}, {"out": "out"}, ["go"])
         style = Style(language, single, "some", libm=libm)  # type: ignore[arg-type]
         return exported_header(ExportedRobot(["some"]), [each], style)
 
-    return written
+    return write_header
 
 
 def bytecode(program: Program) -> str:
@@ -159,7 +159,7 @@ TABLE = {
 
 @pytest.mark.parametrize(("what", "name"), texts(), ids=map(" of ".join, texts()))
 def test_a_written_source_has_the_stored_digest(what: str, name: str) -> None:
-    assert digest(texts()[what, name](recorded(name))) == TABLE[what, name]
+    assert digest(texts()[what, name](record_by_name(name))) == TABLE[what, name]
 
 
 def test_the_table_has_all_present_sources() -> None:
@@ -169,5 +169,5 @@ def test_the_table_has_all_present_sources() -> None:
 if __name__ == "__main__":
     print("TABLE = {")
     for (what, name), written in texts().items():
-        print(f'    ("{what}", "{name}"): "{digest(written(recorded(name)))}",')
+        print(f'    ("{what}", "{name}"): "{digest(written(record_by_name(name)))}",')
     print("}")

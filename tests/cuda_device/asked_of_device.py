@@ -30,14 +30,14 @@ def case(function: Callable[[], tuple[dict[str, int], float]]) -> None:
     CASES[function.__name__] = function
 
 
-def asked(call: Callable[[], Any]) -> dict[str, int]:
+def counter_changes(call: Callable[[], Any]) -> dict[str, int]:
     """The counters that a call changes."""
     before = counters()
     call()
     return {name: n - before[name] for name, n in counters().items() if n != before[name]}
 
 
-def placed(*arrays: np.ndarray) -> list[wp.array]:
+def place(*arrays: np.ndarray) -> list[wp.array]:
     return [wp.array(x, device=DEVICE) for x in arrays]
 
 
@@ -48,28 +48,30 @@ def error(found: Any, expected: np.ndarray) -> float:
 @case
 def rnea_again() -> tuple[dict[str, int], float]:
     """The third of equal calls. Its result reuses the memory of the second one's."""
-    q, v, a = placed(Q, V, A)
+    q, v, a = place(Q, V, A)
     results = [wd.rnea(MODEL, q, v, a) for _ in range(2)]
 
     def call() -> None:
         results[0] = wd.rnea(MODEL, q, v, a)
 
-    return asked(call), error(results[0], wd.rnea(MODEL, Q, V, A))
+    return counter_changes(call), error(results[0], wd.rnea(MODEL, Q, V, A))
 
 
 @case
 def rnea_into_out() -> tuple[dict[str, int], float]:
-    q, v, a, out = placed(Q, V, A, np.full_like(A, np.nan))
+    q, v, a, out = place(Q, V, A, np.full_like(A, np.nan))
     wd.rnea(MODEL, q, v, a, out=out)
-    return asked(lambda: wd.rnea(MODEL, q, v, a, out=out)), error(out, wd.rnea(MODEL, Q, V, A))
+    return counter_changes(lambda: wd.rnea(MODEL, q, v, a, out=out)), error(
+        out, wd.rnea(MODEL, Q, V, A)
+    )
 
 
 @case
 def bound_aba() -> tuple[dict[str, int], float]:
-    q, v, tau = placed(Q, V, A)
+    q, v, tau = place(Q, V, A)
     run = wd.bind(wd.aba, MODEL, q, v, tau)
     result = run()
-    return asked(run), error(result, wd.aba(MODEL, Q, V, A))
+    return counter_changes(run), error(result, wd.aba(MODEL, Q, V, A))
 
 
 def simulations_after_a_step() -> list[wd.Simulation]:
@@ -88,14 +90,14 @@ def simulations_after_a_step() -> list[wd.Simulation]:
 def simulation_step() -> tuple[dict[str, int], float]:
     """Each of ten steps of a quadruped."""
     simulations = simulations_after_a_step()
-    steps = [asked(simulations[0].step) for _ in range(10)]
+    steps = [counter_changes(simulations[0].step) for _ in range(10)]
     assert all(step == steps[0] for step in steps), steps
     for _ in range(10):
         simulations[1].step()
     return steps[0], error(simulations[0].q, simulations[1].q)
 
 
-def captured(call: Callable[[], Any]) -> tuple[wp.Graph, list[str]]:
+def capture_graph(call: Callable[[], Any]) -> tuple[wp.Graph, list[str]]:
     """A graph of the call and the names of its nodes."""
     with wp.ScopedCapture(device=DEVICE) as capture:
         call()
@@ -106,32 +108,32 @@ def captured(call: Callable[[], Any]) -> tuple[wp.Graph, list[str]]:
 @case
 def captured_bound_call() -> tuple[dict[str, int], float]:
     """A capture of one kernel; the replay is one launch of the graph."""
-    q, v, tau = placed(Q, V, A)
+    q, v, tau = place(Q, V, A)
     run = wd.bind(wd.aba, MODEL, q, v, tau)
     result = run()
     result.fill_(np.nan)
-    graph, nodes = captured(run)
+    graph, nodes = capture_graph(run)
     assert len(nodes) == 1 and "aba" in nodes[0], nodes
     assert np.isnan(result.numpy()).all()
-    return asked(lambda: wp.capture_launch(graph)), error(result, wd.aba(MODEL, Q, V, A))
+    return counter_changes(lambda: wp.capture_launch(graph)), error(result, wd.aba(MODEL, Q, V, A))
 
 
 @case
 def captured_call() -> tuple[dict[str, int], float]:
     """A capture of a call that allocates its result, the first call of its kind."""
-    (q,) = placed(Q)
+    (q,) = place(Q)
     kept: list[wp.array] = []
-    graph, nodes = captured(lambda: kept.append(wd.crba(MODEL, q)))
+    graph, nodes = capture_graph(lambda: kept.append(wd.crba(MODEL, q)))
     assert nodes[0] == "allocate" and "crba" in nodes[-1] and len(nodes) == 2, nodes
-    return asked(lambda: wp.capture_launch(graph)), error(kept[0], wd.crba(MODEL, Q))
+    return counter_changes(lambda: wp.capture_launch(graph)), error(kept[0], wd.crba(MODEL, Q))
 
 
 @case
 def captured_simulation_step() -> tuple[dict[str, int], float]:
     """Ten replays of a step."""
     simulations = simulations_after_a_step()
-    graph, _ = captured(simulations[0].step)
-    replays = [asked(lambda: wp.capture_launch(graph)) for _ in range(10)]
+    graph, _ = capture_graph(simulations[0].step)
+    replays = [counter_changes(lambda: wp.capture_launch(graph)) for _ in range(10)]
     assert all(replay == replays[0] for replay in replays), replays
     for _ in range(10):
         simulations[1].step()
@@ -141,13 +143,13 @@ def captured_simulation_step() -> tuple[dict[str, int], float]:
 @case
 def cotangents() -> tuple[dict[str, int], float]:
     """A backward pass in one launch, with three results."""
-    q, v, a, w = placed(Q, V, A, V)
+    q, v, a, w = place(Q, V, A, V)
     results = [wd.vjp(wd.rnea, MODEL, q, v, a, cotangents=w) for _ in range(2)]
 
     def call() -> None:
         results[0] = wd.vjp(wd.rnea, MODEL, q, v, a, cotangents=w)
 
-    changed = asked(call)
+    changed = counter_changes(call)
     expected = wd.vjp(wd.rnea, MODEL, Q, V, A, cotangents=V)
     return changed, max(error(x, y) for x, y in zip(results[0], expected, strict=True))
 
@@ -165,7 +167,7 @@ def recorded_on_a_tape() -> tuple[dict[str, int], float]:
     for _ in range(2):
         tape = wp.Tape()
         with tape:
-            changed = asked(call)
+            changed = counter_changes(call)
         tape.zero()
         tape.backward(grads={results[-1]: seed})
     expected = wd.vjp(wd.rnea, MODEL, Q, V, A, cotangents=V)

@@ -127,7 +127,7 @@ def build_library() -> None:
     )
     command = [COMPILER, *FLAGS, f'-DEMULATED_WARP_VERSION="{WARP_VERSION}"']
 
-    def compiled(source: Path) -> Path:
+    def compile_source(source: Path) -> Path:
         content = headers + source.read_bytes() + " ".join(command).encode()
         made = objects / f"{source.stem}.{hashlib.sha256(content).hexdigest()[:16]}.o"
         if not made.exists():
@@ -138,7 +138,7 @@ def build_library() -> None:
         return made
 
     with ThreadPoolExecutor(os.cpu_count()) as threads:
-        made = list(threads.map(compiled, sorted(SOURCES.glob("*.cpp"))))
+        made = list(threads.map(compile_source, sorted(SOURCES.glob("*.cpp"))))
     stamp = BUILD / "linked.txt"
     content = "\n".join(map(str, made))
     if LIBRARY.exists() and stamp.exists() and stamp.read_text() == content:

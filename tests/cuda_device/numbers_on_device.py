@@ -125,7 +125,7 @@ class Comparison:
             library().emulated_cuda_run_late(0)
 
 
-def compared(name: str, model: wd.Model) -> dict[str, Any]:
+def compare(name: str, model: wd.Model) -> dict[str, Any]:
     """The record of a function."""
     try:
         comparison = Comparison(name, model)
@@ -150,7 +150,7 @@ def main(robot: str, *names: str) -> None:
         if robot != "panda" and not takes_robot(name):
             continue
         begun = time.process_time()
-        found[name] = compared(name, model)
+        found[name] = compare(name, model)
         found[name]["seconds"] = round(
             time.process_time() - begun, 2
         )  # most of the messages are NVRTC's

@@ -177,7 +177,7 @@ def register_type(kind: str) -> str:
     return f".{kind}" if kind[0] == "f" else f".b{max(int(kind[1:]), 16)}"
 
 
-def computed(instructions: str, result: str, *operands: Operand) -> np.ndarray:
+def compute(instructions: str, result: str, *operands: Operand) -> np.ndarray:
     """Results %y of PTX instructions on operands %x0, %x1 .... Thread k gets the k-th number of
     each operand. The instructions may use predicates %p0 to %p3 and 32-bit registers %r0 to %r7."""
     arrays = [np.asarray(numbers, dtype=NUMPY_TYPES[kind]) for kind, numbers in operands]

@@ -11,7 +11,7 @@ from cuda_device.ptx_kernels import PtxKernel, counters, kernel_text, library
 
 
 @contextmanager
-def measured() -> Iterator[dict[str, int]]:
+def measure_counters() -> Iterator[dict[str, int]]:
     """The counters that change within the block, filled in at its end."""
     changed: dict[str, int] = {}
     before = counters()
@@ -36,7 +36,7 @@ def test_memory_sectors_are_counted(stride: int, offset: int, sectors: int) -> N
     """A warp moves sectors of 32 bytes: 4 for contiguous numbers, and one for each lane at
     distances of 32 bytes."""
     kernel = PtxKernel(kernel_text(1, COPY.format(stride=stride, offset=offset)))
-    with measured() as changed:
+    with measure_counters() as changed:
         kernel(np.zeros(64 * 32, np.uint8), threads=64, block=64)
     for kind in ("load", "store"):
         assert changed[f"{kind}_requests"] == 2
@@ -62,7 +62,7 @@ def test_generic_addresses_count_only_if_they_are_global() -> None:
         ld.u32 %n, [%at];
         st.u32 [%at], %n;"""
     kernel = PtxKernel(kernel_text(1, body))
-    with measured() as changed:
+    with measure_counters() as changed:
         kernel(np.zeros(32, np.uint32), threads=32, block=32)
     for kind in ("load", "store"):
         assert [changed[f"{kind}_{what}"] for what in ("requests", "sectors", "bytes")] == [
@@ -80,7 +80,7 @@ def test_instructions_and_branches_are_counted() -> None:
         mov.u32 %n, 1;
         $end:"""
     kernel = PtxKernel(kernel_text(0, body))
-    with measured() as changed:
+    with measure_counters() as changed:
         kernel.launch(threads=32, block=32)
     assert changed["kernels_run"] == changed["warps"] == 1
     before = 4 + 2  # reading special registers, and the product; the comparison, and the branch

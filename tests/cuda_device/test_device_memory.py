@@ -18,7 +18,7 @@ from cuda_device.ptx_kernels import (
 READ = ".reg .b32 %n; ld.global.u32 %n, [%a0+{offset}];"
 
 
-def refused(body: str, *arrays: np.ndarray, parameters: int | None = None) -> int:
+def error_number(body: str, *arrays: np.ndarray, parameters: int | None = None) -> int:
     """The error number with which a kernel of one thread ends."""
     kernel = PtxKernel(kernel_text(len(arrays) if parameters is None else parameters, body))
     with pytest.raises(DeviceError) as error:
@@ -51,7 +51,7 @@ def test_allocations_are_counted() -> None:
 def test_a_byte_outside_an_allocation_is_error_700(size: int, offset: int) -> None:
     """This holds even if other memory of the device follows it."""
     array = np.zeros(size, np.uint8)
-    assert refused(READ.format(offset=offset), array) == 700
+    assert error_number(READ.format(offset=offset), array) == 700
 
 
 def test_the_last_bytes_of_an_allocation_can_be_read() -> None:
@@ -61,7 +61,7 @@ def test_the_last_bytes_of_an_allocation_can_be_read() -> None:
 
 @pytest.mark.parametrize("access", ["st.global.u32 [%a0+4], 1;", "red.global.add.u32 [%a0+4], 1;"])
 def test_stores_outside_are_error_700(access: str) -> None:
-    assert refused(access, np.zeros(1, np.uint32)) == 700
+    assert error_number(access, np.zeros(1, np.uint32)) == 700
 
 
 def test_reading_freed_memory_is_error_700() -> None:
@@ -85,7 +85,7 @@ def test_reading_host_memory_is_error_700() -> None:
 
 
 def test_misaligned_addresses_are_error_716() -> None:
-    assert refused(READ.format(offset=2), np.zeros(4, np.uint32)) == 716
+    assert error_number(READ.format(offset=2), np.zeros(4, np.uint32)) == 716
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_misaligned_addresses_are_error_716() -> None:
     ],
 )
 def test_other_memory_spaces_have_bounds_too(body: str) -> None:
-    assert refused(body, np.zeros(1, np.uint32)) == 700
+    assert error_number(body, np.zeros(1, np.uint32)) == 700
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_traps_and_hanging_barriers_end_a_kernel(body: str, code: int) -> None:
     """A barrier hangs if it waits for threads that never come. It does not wait for lanes that do
     not exist."""
     if code:
-        assert refused(body, np.zeros(1, np.uint32)) == code
+        assert error_number(body, np.zeros(1, np.uint32)) == code
     else:
         PtxKernel(kernel_text(1, body))(np.zeros(1, np.uint32), threads=1, block=1)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from cuda_device.ptx_kernels import computed, pairs, some_numbers
+from cuda_device.ptx_kernels import compute, pairs, some_numbers
 
 LOGIC: dict[str, Callable[[int, int], int]] = {
     "and": lambda a, b: a & b,
@@ -20,7 +20,7 @@ LOGIC: dict[str, Callable[[int, int], int]] = {
 @pytest.mark.parametrize("name", LOGIC)
 def test_logic(name: str, kind: str) -> None:
     a, b = pairs(kind)
-    found = computed(f"{name}.{kind} %y, %x0, %x1;", kind, (kind, a), (kind, b))
+    found = compute(f"{name}.{kind} %y, %x0, %x1;", kind, (kind, a), (kind, b))
     assert found.tolist() == [
         LOGIC[name](x, y) for x, y in zip(a.tolist(), b.tolist(), strict=True)
     ]
@@ -29,8 +29,8 @@ def test_logic(name: str, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["b16", "b32", "b64"])
 def test_not(kind: str) -> None:
     a = some_numbers(kind)
-    assert np.array_equal(computed(f"not.{kind} %y, %x0;", kind, (kind, a)), ~a)
-    assert np.array_equal(computed(f"cnot.{kind} %y, %x0;", kind, (kind, a)), a == 0)
+    assert np.array_equal(compute(f"not.{kind} %y, %x0;", kind, (kind, a)), ~a)
+    assert np.array_equal(compute(f"cnot.{kind} %y, %x0;", kind, (kind, a)), a == 0)
 
 
 COUNTS = np.array([0, 1, 5, 15, 16, 31, 32, 33, 63, 64, 100, 2**31, 2**32 - 1], dtype=np.uint32)
@@ -43,13 +43,13 @@ def test_shifts(kind: str) -> None:
     a = np.repeat(some_numbers(kind, 20), COUNTS.size)
     counts = np.resize(COUNTS, a.size)
     if kind[0] == "b":
-        found = computed(f"shl.{kind} %y, %x0, %x1;", kind, (kind, a), ("u32", counts))
+        found = compute(f"shl.{kind} %y, %x0, %x1;", kind, (kind, a), ("u32", counts))
         expected = [
             x << n & (1 << bits) - 1 if n < bits else 0
             for x, n in zip(a.tolist(), counts.tolist(), strict=True)
         ]
         assert found.tolist() == expected
-    found = computed(f"shr.{kind} %y, %x0, %x1;", kind, (kind, a), ("u32", counts))
+    found = compute(f"shr.{kind} %y, %x0, %x1;", kind, (kind, a), ("u32", counts))
     assert found.tolist() == [
         x >> min(n, bits) for x, n in zip(a.tolist(), counts.tolist(), strict=True)
     ]
@@ -64,7 +64,7 @@ def test_funnel_shift(direction: str, wraps: bool) -> None:
     counts = np.resize(COUNTS, low.size)
     mode = "wrap" if wraps else "clamp"
     body = f"shf.{direction}.{mode}.b32 %y, %x0, %x1, %x2;"
-    found = computed(body, "b32", ("b32", low), ("b32", high), ("b32", counts))
+    found = compute(body, "b32", ("b32", low), ("b32", high), ("b32", counts))
     expected = []
     for a, b, n in zip(low.tolist(), high.tolist(), counts.tolist(), strict=True):
         n = n % 32 if wraps else min(n, 32)
@@ -92,7 +92,7 @@ def test_extract_field(kind: str) -> None:
     bits = int(kind[1:])
     a = np.repeat(some_numbers(kind, 20), len(FIELDS))
     positions, lengths = np.resize(np.array(FIELDS, np.uint32), (a.size, 2)).T
-    found = computed(
+    found = compute(
         f"bfe.{kind} %y, %x0, %x1, %x2;", kind, (kind, a), ("u32", positions), ("u32", lengths)
     )
     expected = []
@@ -115,7 +115,7 @@ def test_insert_field(kind: str) -> None:
     b = np.roll(a, 5 * len(FIELDS))
     positions, lengths = np.resize(np.array(FIELDS, np.uint32), (a.size, 2)).T
     body = f"bfi.{kind} %y, %x0, %x1, %x2, %x3;"
-    found = computed(body, kind, (kind, a), (kind, b), ("u32", positions), ("u32", lengths))
+    found = compute(body, kind, (kind, a), (kind, b), ("u32", positions), ("u32", lengths))
     expected = []
     for x, y, position, length in zip(
         a.tolist(), b.tolist(), positions.tolist(), lengths.tolist(), strict=True
@@ -129,11 +129,11 @@ def test_insert_field(kind: str) -> None:
 def test_counts_of_bits(kind: str) -> None:
     bits = int(kind[1:])
     a = some_numbers(kind)
-    found = computed(f"popc.{kind} %y, %x0;", "u32", (kind, a))
+    found = compute(f"popc.{kind} %y, %x0;", "u32", (kind, a))
     assert found.tolist() == [x.bit_count() for x in a.tolist()]
-    found = computed(f"clz.{kind} %y, %x0;", "u32", (kind, a))
+    found = compute(f"clz.{kind} %y, %x0;", "u32", (kind, a))
     assert found.tolist() == [bits - x.bit_length() for x in a.tolist()]
-    found = computed(f"brev.{kind} %y, %x0;", kind, (kind, a))
+    found = compute(f"brev.{kind} %y, %x0;", kind, (kind, a))
     assert found.tolist() == [int(f"{x:0{bits}b}"[::-1], 2) for x in a.tolist()]
 
 
@@ -141,10 +141,10 @@ def test_counts_of_bits(kind: str) -> None:
 def test_highest_bit(kind: str) -> None:
     """For a negative number it is the highest zero bit. The result is all ones if there is none."""
     a = some_numbers(kind)
-    found = computed(f"bfind.{kind} %y, %x0;", "u32", (kind, a))
+    found = compute(f"bfind.{kind} %y, %x0;", "u32", (kind, a))
     lengths = [(~x if x < 0 else x).bit_length() for x in a.tolist()]
     assert found.tolist() == [n - 1 if n else 2**32 - 1 for n in lengths]
-    found = computed(f"bfind.shiftamt.{kind} %y, %x0;", "u32", (kind, a))
+    found = compute(f"bfind.shiftamt.{kind} %y, %x0;", "u32", (kind, a))
     bits = int(kind[1:])
     assert found.tolist() == [bits - n if n else 2**32 - 1 for n in lengths]
 
@@ -152,7 +152,7 @@ def test_highest_bit(kind: str) -> None:
 def test_permuted_bytes() -> None:
     a, b = pairs("b32")
     digits = np.resize(some_numbers("b32", seed=3), a.size)
-    found = computed("prmt.b32 %y, %x0, %x1, %x2;", "b32", ("b32", a), ("b32", b), ("b32", digits))
+    found = compute("prmt.b32 %y, %x0, %x1, %x2;", "b32", ("b32", a), ("b32", b), ("b32", digits))
     expected = []
     for x, y, choice in zip(a.tolist(), b.tolist(), digits.tolist(), strict=True):
         pieces = (y << 32 | x).to_bytes(8, "little")
@@ -170,7 +170,7 @@ def test_logic_of_three(table: int) -> None:
     a, b = pairs("b32")
     c = np.resize(some_numbers("b32", seed=3), a.size)
     body = f"lop3.b32 %y, %x0, %x1, %x2, {table};"
-    found = computed(body, "b32", ("b32", a), ("b32", b), ("b32", c))
+    found = compute(body, "b32", ("b32", a), ("b32", b), ("b32", c))
     expected = []
     for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True):
         rows = [(x >> k & 1) << 2 | (y >> k & 1) << 1 | (z >> k & 1) for k in range(32)]

@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 import pytest
-from cuda_device.ptx_kernels import NUMPY_TYPES, computed, pairs
+from cuda_device.ptx_kernels import NUMPY_TYPES, compute, pairs
 
 COMPARISONS = {
     "eq": operator.eq,
@@ -24,9 +24,7 @@ ONE_OR_ZERO = "selp.b32 %y, 1, 0, %p0;"
 def test_comparisons(name: str, kind: str) -> None:
     a, b = pairs(kind)
     b[::7] = a[::7]
-    found = computed(
-        f"setp.{name}.{kind} %p0, %x0, %x1; {ONE_OR_ZERO}", "u32", (kind, a), (kind, b)
-    )
+    found = compute(f"setp.{name}.{kind} %p0, %x0, %x1; {ONE_OR_ZERO}", "u32", (kind, a), (kind, b))
     assert np.array_equal(found, COMPARISONS[name](a, b))
 
 
@@ -41,7 +39,7 @@ def test_comparisons_with_nan(kind: str) -> None:
         holds = compare(a, b) & ~unordered
         expected |= {name: holds, f"{name}u": holds | unordered}
     for name, holds in expected.items():
-        found = computed(
+        found = compute(
             f"setp.{name}.{kind} %p0, %x0, %x1; {ONE_OR_ZERO}", "u32", (kind, a), (kind, b)
         )
         assert np.array_equal(found, holds), name
@@ -56,7 +54,7 @@ def test_comparison_combined_with_a_predicate(name: str) -> None:
         setp.lt.{name}.s32 %p0|%p2, %x0, %x1, !%p1;
         selp.b32 %y, 1, 0, %p0;
         @%p2 or.b32 %y, %y, 2;"""
-    found = computed(body, "u32", ("s32", a), ("s32", b))
+    found = compute(body, "u32", ("s32", a), ("s32", b))
     first, second = combine(a < b, a <= 7), combine(a >= b, a <= 7)
     assert np.array_equal(found, first + 2 * second.astype(int))
 
@@ -78,7 +76,7 @@ def test_logic_of_predicates() -> None:
         @%p2 or.b32 %y, %y, 16;
         mov.pred %p2, -1;
         @%p2 or.b32 %y, %y, 32;"""
-    found = computed(body, "u32", ("s32", a), ("s32", b))
+    found = compute(body, "u32", ("s32", a), ("s32", b))
     expected = (a & b) + 2 * (a | b) + 4 * (a ^ b) + 8 * (1 - a) + 16 * b + 32
     assert np.array_equal(found, expected)
 
@@ -88,5 +86,5 @@ def test_selection(kind: str) -> None:
     a, b = pairs(kind)
     chosen = np.arange(a.size) % 3 == 0
     body = f"setp.ne.u32 %p0, %x2, 0; selp.{kind} %y, %x0, %x1, %p0;"
-    found = computed(body, kind, (kind, a), (kind, b), ("u32", chosen))
+    found = compute(body, kind, (kind, a), (kind, b), ("u32", chosen))
     assert np.array_equal(found, np.where(chosen, a, b))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cuda_device.ptx_kernels import PtxKernel, computed, counters, kernel_text, library
+from cuda_device.ptx_kernels import PtxKernel, compute, counters, kernel_text, library
 
 
 def steps_of_collatz(number: int) -> int:
@@ -35,7 +35,7 @@ COLLATZ = """mov.u32 %y, 0;
 def test_each_lane_follows_its_own_branches() -> None:
     """Loops have different lengths, with a branch inside."""
     numbers = np.arange(1, 200)
-    found = computed(COLLATZ, "u32", ("u32", numbers))
+    found = compute(COLLATZ, "u32", ("u32", numbers))
     assert found.tolist() == [steps_of_collatz(int(number)) for number in numbers]
 
 
@@ -54,7 +54,7 @@ def test_lanes_reconverge_after_a_branch() -> None:
     for name, numbers in {"together": np.zeros(32), "apart": np.arange(32)}.items():
         library().emulated_cuda_measure(1)
         start = counters()["instructions"]
-        computed(branch + after, "u32", ("u32", numbers))
+        compute(branch + after, "u32", ("u32", numbers))
         used[name] = counters()["instructions"] - start
         library().emulated_cuda_measure(0)
     assert used["together"] < used["apart"] <= used["together"] + 3
@@ -68,7 +68,7 @@ def test_guarded_instructions_run_without_branches() -> None:
         @%p0 bra $end;
         add.u32 %y, %y, 100;
         $end:"""
-    found = computed(body, "u32", ("u32", np.arange(20)))
+    found = compute(body, "u32", ("u32", np.arange(20)))
     assert found.tolist() == [2] * 10 + [106] * 10
 
 
@@ -157,7 +157,7 @@ def test_registers_of_an_inner_scope_hide_outer_ones() -> None:
             add.u32 %r0, %inner, %y;
         }
         add.u32 %y, %y, %r0;"""
-    assert computed(body, "u32", ("u32", [0])).tolist() == [17]
+    assert compute(body, "u32", ("u32", [0])).tolist() == [17]
 
 
 def test_barriers_synchronise_a_block() -> None:
@@ -270,7 +270,7 @@ def test_lanes_wait_for_each_other_at_a_shuffle() -> None:
         @%p1 bra $slow;
         bra.uni $shuffle;
         $end:"""
-    found = computed(body, "u32", ("u32", np.arange(32)))
+    found = compute(body, "u32", ("u32", np.arange(32)))
     numbers = np.arange(32) + 300 * (np.arange(32) % 2)
     assert np.array_equal(found, numbers[np.arange(32) ^ 1])
 
@@ -314,5 +314,5 @@ def test_a_warp_barrier_may_be_in_both_branches() -> None:
 def test_unknown_instructions_are_refused_by_name(instruction: str, reason: str) -> None:
     """The refusal comes when the kernel is loaded, not when it runs."""
     with pytest.raises(ValueError, match="error 218") as refused:
-        computed(instruction + " mov.u32 %y, 0;", "u32", ("u32", [0]))
+        compute(instruction + " mov.u32 %y, 0;", "u32", ("u32", [0]))
     assert reason in str(refused.value)

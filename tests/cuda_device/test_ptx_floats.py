@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from cuda_device.ptx_kernels import NUMPY_TYPES, computed, pairs, some_numbers
+from cuda_device.ptx_kernels import NUMPY_TYPES, compute, pairs, some_numbers
 
 FLOATS = ("f32", "f64")
 BITS = {"f32": np.uint32, "f64": np.uint64}
@@ -28,7 +28,7 @@ def same_bits(found: np.ndarray, expected: np.ndarray, kind: str) -> bool:
 def test_operations_with_two_operands(name: str, kind: str) -> None:
     """Each result is rounded once, with infinities and signed zeros as in IEEE 754."""
     a, b = pairs(kind)
-    found = computed(f"{name}.{kind} %y, %x0, %x1;", kind, (kind, a), (kind, b))
+    found = compute(f"{name}.{kind} %y, %x0, %x1;", kind, (kind, a), (kind, b))
     operation = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div.rn": np.divide}[name]
     with np.errstate(all="ignore"):
         assert same_bits(found, operation(a, b), kind)
@@ -41,7 +41,7 @@ def test_fused_multiply_add_rounds_once(kind: str) -> None:
     count = min(a.size, b.size)
     a, b = a[:count], b[:count]
     c = -(a * b) * np.asarray(1 + 1e-3 * np.arange(count), a.dtype)
-    found = computed(f"fma.rn.{kind} %y, %x0, %x1, %x2;", kind, (kind, a), (kind, b), (kind, c))
+    found = compute(f"fma.rn.{kind} %y, %x0, %x1, %x2;", kind, (kind, a), (kind, b), (kind, c))
     with np.errstate(all="ignore"):
         separate = a * b + c
     exact = [
@@ -61,7 +61,7 @@ def test_directed_rounding(name: str, kind: str) -> None:
     a, b = (np.random.default_rng(k).uniform(-4, 4, 60).astype(NUMPY_TYPES[kind]) for k in (1, 2))
     operands = "%x0, %x1, %x0" if name == "fma" else "%x0, %x1"
     found = {
-        mode: computed(f"{name}.{mode}.{kind} %y, {operands};", kind, (kind, a), (kind, b))
+        mode: compute(f"{name}.{mode}.{kind} %y, {operands};", kind, (kind, a), (kind, b))
         for mode in ("rn", "rm", "rp", "rz")
     }
     for k, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
@@ -85,10 +85,10 @@ def test_minimum_and_maximum(kind: str) -> None:
         np.concatenate([b, a, [2.0, np.nan, -0.0, 0.0]]),
     )
     a, b = a.astype(NUMPY_TYPES[kind]), b.astype(NUMPY_TYPES[kind])
-    found = computed(f"min.{kind} %y, %x0, %x1;", kind, (kind, a), (kind, b))
+    found = compute(f"min.{kind} %y, %x0, %x1;", kind, (kind, a), (kind, b))
     assert np.array_equal(found, np.fmin(a, b), equal_nan=True)
     assert np.signbit(found[-2:]).all()
-    found = computed(f"max.{kind} %y, %x0, %x1;", kind, (kind, a), (kind, b))
+    found = compute(f"max.{kind} %y, %x0, %x1;", kind, (kind, a), (kind, b))
     assert np.array_equal(found, np.fmax(a, b), equal_nan=True)
     assert not np.signbit(found[-2:]).any()
 
@@ -103,7 +103,7 @@ def test_operations_with_one_operand(kind: str) -> None:
             "rcp.rn": np.reciprocal(a),
             "sqrt.rn": np.sqrt(a),
         }.items():
-            found = computed(f"{name}.{kind} %y, %x0;", kind, (kind, a))
+            found = compute(f"{name}.{kind} %y, %x0;", kind, (kind, a))
             assert same_bits(found, expected, kind), name
 
 
@@ -111,7 +111,7 @@ def test_operations_with_one_operand(kind: str) -> None:
 def test_copysign(kind: str) -> None:
     """The result has the sign of the first operand and the magnitude of the second."""
     a, b = pairs(kind)
-    found = computed(f"copysign.{kind} %y, %x0, %x1;", kind, (kind, a), (kind, b))
+    found = compute(f"copysign.{kind} %y, %x0, %x1;", kind, (kind, a), (kind, b))
     assert same_bits(found, np.copysign(b, a), kind)
 
 
@@ -131,7 +131,7 @@ def test_approximate_functions(name: str, expected) -> None:
     """They are as exact as the host's functions. The errors of a GPU are larger."""
     x = np.random.default_rng(0).uniform(-9, 9, 200).astype(np.float32)
     x = np.abs(x) if name[:2] in ("lg", "rs") else x
-    found = computed(f"{name}.f32 %y, %x0;", "f32", ("f32", x))
+    found = compute(f"{name}.f32 %y, %x0;", "f32", ("f32", x))
     reference = expected(x.astype(np.float64))
     assert np.all(np.abs(found - reference) <= APPROXIMATE * np.maximum(np.abs(reference), 1e-2))
 
@@ -139,8 +139,8 @@ def test_approximate_functions(name: str, expected) -> None:
 def test_subnormal_numbers() -> None:
     """They are kept, and flushed to zero with .ftz."""
     tiny = np.array([1e-40, -1e-40, 2e-38], dtype=np.float32)
-    kept = computed("add.f32 %y, %x0, %x0;", "f32", ("f32", tiny))
+    kept = compute("add.f32 %y, %x0, %x0;", "f32", ("f32", tiny))
     assert np.array_equal(kept, 2 * tiny)
-    flushed = computed("add.ftz.f32 %y, %x0, %x0;", "f32", ("f32", tiny))
+    flushed = compute("add.ftz.f32 %y, %x0, %x0;", "f32", ("f32", tiny))
     assert np.array_equal(flushed, [0, 0, 2 * tiny[2]])
     assert np.array_equal(np.signbit(flushed), [False, True, False])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from cuda_device.ptx_kernels import UPDATES, PtxKernel, computed, kernel_text
+from cuda_device.ptx_kernels import UPDATES, PtxKernel, compute, kernel_text
 
 LANES = 32
 NUMBERS = np.arange(64, dtype=np.uint32) * 3 + 100  # two warps
@@ -36,7 +36,7 @@ def test_shuffles(mode: str, segment: int) -> None:
     for distance in (0, 1, 5, 8, 17, 31):
         body = f"""shfl.sync.{mode}.b32 %y|%p0, %x0, {distance}, {segment << 8 | clamp}, {ALL};
             @!%p0 add.u32 %y, %y, 10000;"""
-        found = computed(body, "u32", ("u32", NUMBERS))
+        found = compute(body, "u32", ("u32", NUMBERS))
         for thread in range(64):
             lane, warp = thread % LANES, thread - thread % LANES
             source = source_lane(mode, lane, distance, clamp, segment)
@@ -47,7 +47,7 @@ def test_shuffles(mode: str, segment: int) -> None:
 def test_shuffle_with_a_distance_for_each_lane() -> None:
     distances = np.random.default_rng(0).integers(0, 32, 64, dtype=np.uint32)
     body = f"shfl.sync.idx.b32 %y, %x0, %x1, 31, {ALL};"
-    found = computed(body, "u32", ("u32", NUMBERS), ("u32", distances))
+    found = compute(body, "u32", ("u32", NUMBERS), ("u32", distances))
     assert np.array_equal(found, NUMBERS[np.arange(64) // 32 * 32 + distances])
 
 
@@ -66,7 +66,7 @@ def test_votes(name: str, negated: bool) -> None:
         body = f"""setp.ne.u32 %p0, %x0, 0;
             vote.sync.{name}.pred %p1, {sign}%p0, {ALL};
             selp.u32 %y, 1, 0, %p1;"""
-        found = computed(body, "u32", ("u32", yes))
+        found = compute(body, "u32", ("u32", yes))
         for warp in (yes[:32], yes[32:]):
             expected = VOTES[name]((warp == 0) if negated else (warp != 0))
             assert np.all(found[:32] == expected)
@@ -85,7 +85,7 @@ def test_ballot_of_the_active_lanes() -> None:
         activemask.b32 %r2;
         xor.b32 %y, %y, %r2;
         $after:"""
-    found = computed(body, "u32", ("u32", np.arange(32)))
+    found = compute(body, "u32", ("u32", np.arange(32)))
     there = [lane for lane in range(32) if lane % 4 == 1]
     expected = sum(1 << lane for lane in there) ^ sum(1 << lane for lane in there if lane & 4)
     assert found.tolist() == [expected if lane in there else 0 for lane in range(32)]
@@ -94,19 +94,19 @@ def test_ballot_of_the_active_lanes() -> None:
 @pytest.mark.parametrize("name", ["add", "min", "max", "and", "or", "xor"])
 def test_reductions(name: str) -> None:
     kind = "u32" if name in ("add", "min", "max") else "b32"
-    found = computed(f"redux.sync.{name}.{kind} %y, %x0, {ALL};", "u32", ("u32", NUMBERS))
+    found = compute(f"redux.sync.{name}.{kind} %y, %x0, {ALL};", "u32", ("u32", NUMBERS))
     reduce = UPDATES[name].reduce
     assert found.tolist() == [reduce(NUMBERS[:32])] * 32 + [reduce(NUMBERS[32:])] * 32
 
 
 def test_lanes_with_the_same_number() -> None:
     numbers = np.arange(32, dtype=np.uint32) % 5
-    found = computed(f"match.any.sync.b32 %y, %x0, {ALL};", "u32", ("u32", numbers))
+    found = compute(f"match.any.sync.b32 %y, %x0, {ALL};", "u32", ("u32", numbers))
     masks = [sum(1 << k for k in range(32) if numbers[k] == number) for number in numbers]
     assert found.tolist() == masks
     body = f"match.all.sync.b32 %y|%p0, %x0, {ALL}; @%p0 add.u32 %y, %y, 0;"
-    assert not computed(body, "u32", ("u32", numbers)).any()
-    assert np.all(computed(body, "u32", ("u32", np.full(32, 7))) == 2**32 - 1)
+    assert not compute(body, "u32", ("u32", numbers)).any()
+    assert np.all(compute(body, "u32", ("u32", np.full(32, 7))) == 2**32 - 1)
 
 
 def test_special_registers() -> None:

@@ -8,7 +8,7 @@ from cuda_device.ptx_kernels import (
     NUMPY_TYPES,
     UPDATES,
     PtxKernel,
-    computed,
+    compute,
     kernel_text,
     some_numbers,
 )
@@ -77,7 +77,7 @@ def test_each_thread_has_its_own_local_memory() -> None:
         ld.u32 %n, [%generic+4];
         ld.local.u32 %y, [%local+8];
         add.u32 %y, %y, %n;"""
-    found = computed(body, "u32", ("u32", np.arange(100)))
+    found = compute(body, "u32", ("u32", np.arange(100)))
     assert np.array_equal(found, np.arange(100) + 5)
 
 
@@ -242,4 +242,4 @@ def test_isspacep_identifies_the_memory_space() -> None:
         @%p0 or.b32 %y, %y, 8;
         isspacep.shared %p0, %at0;
         @%p0 or.b32 %y, %y, 16;"""
-    assert computed(body, "u32", ("u32", [0, 0])).tolist() == [7, 7]
+    assert compute(body, "u32", ("u32", [0, 0])).tolist() == [7, 7]

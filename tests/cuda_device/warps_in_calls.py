@@ -13,7 +13,7 @@ import warpdyn as wd
 BATCHES = (1, 33, 100)
 
 
-def placed(array: np.ndarray) -> wp.array:
+def place(array: np.ndarray) -> wp.array:
     return wp.array(array, device="cuda:0")
 
 
@@ -23,7 +23,7 @@ def uses(model: wd.Model, count: int) -> dict[str, bool | float]:
     draw = np.random.default_rng(count)
     q = np.asarray(wd.random_configuration(model, count)).astype(np.float32)
     v, a = (draw.normal(size=(count, model.nv)).astype(np.float32) for _ in range(2))
-    arrays = [placed(x) for x in (q, v, a)]
+    arrays = [place(x) for x in (q, v, a)]
     expected = wd.rnea(model, *(x.astype(float) for x in (q, v, a)))
     plain = wd.rnea(model, *arrays).numpy()
     found: dict[str, bool | float] = {
@@ -31,7 +31,7 @@ def uses(model: wd.Model, count: int) -> dict[str, bool | float]:
     }
 
     def new() -> wp.array:
-        return placed(np.full(plain.shape, np.nan, np.float32))
+        return place(np.full(plain.shape, np.nan, np.float32))
 
     out = new()
     wd.rnea(model, *arrays, out=out)
@@ -46,11 +46,11 @@ def uses(model: wd.Model, count: int) -> dict[str, bool | float]:
         wd.rnea(model, *arrays, out=out)
     wp.capture_launch(capture.graph)
     found[f"captured {count}"] = np.array_equal(out.numpy(), plain)
-    wide = [placed(np.concatenate([x, np.full_like(x, np.nan)], axis=1)) for x in (q, v, a)]
+    wide = [place(np.concatenate([x, np.full_like(x, np.nan)], axis=1)) for x in (q, v, a)]
     slices = [x[:, : x.shape[1] // 2] for x in wide]
     found[f"slices {count}"] = np.array_equal(wd.rnea(model, *slices).numpy(), plain)
-    own = [placed(np.repeat(x[:1], count, axis=0)) for x in (v, a)]
-    for_all = [placed(x[0]) for x in (v, a)]
+    own = [place(np.repeat(x[:1], count, axis=0)) for x in (v, a)]
+    for_all = [place(x[0]) for x in (v, a)]
     found[f"one row {count}"] = np.array_equal(
         wd.rnea(model, arrays[0], *for_all).numpy(), wd.rnea(model, arrays[0], *own).numpy()
     )

@@ -38,7 +38,7 @@ def program_of(model: wd.Model, name: str, single: bool) -> Program:
     return record_call(call, input_shapes(call), single)
 
 
-def written(program: Program, name: str, single: bool, warps: int) -> Source:
+def write_for_warps(program: Program, name: str, single: bool, warps: int) -> Source:
     """The program for so many warps, if shared memory is large enough."""
     described = targets.describe(program, f"{name}_{warps}", single, "cuda")
     threads: list[CudaThread] = [CudaThread(program, single)]
@@ -59,7 +59,7 @@ def fields(array: wp.array) -> list[int]:
     return [array.ptr, *strides, *[0] * (4 - len(strides))]
 
 
-def placed(array: np.ndarray, in_rows: bool) -> wp.array:
+def place(array: np.ndarray, in_rows: bool) -> wp.array:
     """An array on the device, in rows or with environments contiguous."""
     if in_rows:
         return wp.array(array, device="cuda:0")
@@ -88,9 +88,9 @@ def results(
     """The results of a launch, with rows beyond the batch."""
     library().emulated_cuda_last_warp_first(int(last_warp_first))
     count, dtype = len(arrays[0]), arrays[0].dtype
-    inputs = [placed(array, in_rows) for array in arrays]
+    inputs = [place(array, in_rows) for array in arrays]
     outs = [
-        placed(np.full((count + BEYOND, *shape), np.nan, dtype), in_rows)
+        place(np.full((count + BEYOND, *shape), np.nan, dtype), in_rows)
         for shape in source.results.values()
     ]
     command.set([0, count, 0, 0, *(n for array in (*inputs, *outs) for n in fields(array))])
@@ -111,7 +111,7 @@ def compare(robot: str, name: str, warps: int) -> Iterator[tuple[str, bool]]:
     for dtype in (np.float32, np.float64):
         single = dtype is np.float32
         program = program_of(model, name, single)
-        both = [written(program, name, single, n) for n in (1, warps)]
+        both = [write_for_warps(program, name, single, n) for n in (1, warps)]
         one, cut = ((source, command_of(source)) for source in both)
         for count in BATCHES:
             q = np.asarray(wd.random_configuration(model, count))

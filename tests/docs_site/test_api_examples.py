@@ -23,7 +23,7 @@ from warpdyn.model.old_members import OldMember
 EXAMPLES = api_examples.examples()
 
 
-def described() -> Iterator[tuple[str, Any]]:
+def described_objects() -> Iterator[tuple[str, Any]]:
     """The objects of the API reference by path: names, and functions of modules that are names."""
     for text in api_pages.pages().values():
         for kind, path in re.findall(r"^\.\. auto(\w+):: (\S+)$", text, re.MULTILINE):
@@ -49,7 +49,7 @@ def members(path: str, owner: Any) -> Iterator[tuple[str, Any]]:
 def test_every_public_name_has_one_example() -> None:
     """It is in the docstring or in the files, also for each public method of each class. The files
     have no example of a name that is not public."""
-    public = dict(described())
+    public = dict(described_objects())
     classes = {path: thing for path, thing in public.items() if inspect.isclass(thing)}
     methods = {f"{path}.{name}" for path, thing in classes.items() for name in dir(thing)}
     wanted = dict(public)

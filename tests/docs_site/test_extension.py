@@ -99,13 +99,13 @@ def test_a_new_example_makes_its_pages_be_read_again(monkeypatch: Any) -> None:
     """Only pages of the API reference are read again, once."""
     env: Any = SimpleNamespace(found_docs=["index", "api/dynamics"])
 
-    def outdated() -> list[str]:
+    def outdated_pages() -> list[str]:
         return extension.pages_with_new_examples(None, env, set(), set(), set())  # type: ignore[arg-type]
 
-    assert outdated() == ["api/dynamics"]
-    assert outdated() == []
+    assert outdated_pages() == ["api/dynamics"]
+    assert outdated_pages() == []
     monkeypatch.setitem(extension.EXAMPLES, "warpdyn.new", ">>> 1\n1")
-    assert outdated() == ["api/dynamics"]
+    assert outdated_pages() == ["api/dynamics"]
 
 
 def test_a_docstring_is_changed_in_place() -> None:

@@ -205,13 +205,13 @@ def test_entities_and_dtds_are_not_read(tmp_path: Path, use: str) -> None:
 def test_deep_nesting_is_refused() -> None:
     """libxml2 stops at 256 levels; less deep models load."""
 
-    def nested(count: int) -> str:
+    def nested_models(count: int) -> str:
         return sdf(
             f"{''.join(f'<model name={chr(34)}m{i}{chr(34)}>' for i in range(count))}{link('a')}{'</model>' * count}"
         )
 
-    assert load(nested(200)).nlinks == 1
-    assert "not well-formed XML" in refusal(nested(400))
+    assert load(nested_models(200)).nlinks == 1
+    assert "not well-formed XML" in refusal(nested_models(400))
 
 
 def test_a_wrong_quaternion_order_is_refused() -> None:
@@ -270,7 +270,7 @@ VALUES = re.split(r"([<>\"]+)", SMALL)
 
 
 @st.composite
-def mutated(draw: st.DrawFn) -> str:
+def mutated_texts(draw: st.DrawFn) -> str:
     """SMALL with pieces inserted, repeated or removed."""
     text = SMALL
     for _ in range(draw(st.integers(1, 4))):
@@ -282,7 +282,7 @@ def mutated(draw: st.DrawFn) -> str:
 
 
 @st.composite
-def revalued(draw: st.DrawFn) -> str:
+def revalued_texts(draw: st.DrawFn) -> str:
     """SMALL with texts and attributes exchanged. Most of the results are well-formed."""
     parts = list(VALUES)
     texts = [k for k in range(2, len(parts) - 2, 2) if not parts[k].startswith(("/", " "))]
@@ -314,7 +314,7 @@ def test_the_file_for_fuzzing_loads() -> None:
 
 @settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
-    mutated() | revalued() | st.binary(max_size=60).map(lambda junk: b"<" + junk),
+    mutated_texts() | revalued_texts() | st.binary(max_size=60).map(lambda junk: b"<" + junk),
     st.sampled_from([None, True, False]),
     st.sampled_from([None, "world", "robot"]),
     st.sampled_from(["refuse", "cut"]),

@@ -221,7 +221,7 @@ PIECES = [*JUNK.split(), "", "\0", "\ufffe", "\ud800", "0 0 0"]
 
 
 @st.composite
-def mutated(draw: st.DrawFn) -> str:
+def mutated_texts(draw: st.DrawFn) -> str:
     """SMALL with pieces inserted, repeated or removed."""
     text = SMALL
     for _ in range(draw(st.integers(1, 4))):
@@ -236,7 +236,7 @@ ATTRIBUTES = SMALL.split('"')
 
 
 @st.composite
-def revalued(draw: st.DrawFn) -> str:
+def revalued_texts(draw: st.DrawFn) -> str:
     """SMALL with other values in its attributes. It is still well-formed."""
     parts = list(ATTRIBUTES)
     for _ in range(draw(st.integers(1, 4))):
@@ -250,7 +250,10 @@ def revalued(draw: st.DrawFn) -> str:
 
 
 @settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(mutated() | revalued() | st.binary(max_size=60).map(lambda junk: b"<" + junk), st.booleans())
+@given(
+    mutated_texts() | revalued_texts() | st.binary(max_size=60).map(lambda junk: b"<" + junk),
+    st.booleans(),
+)
 def test_damaged_text_gives_a_model_or_a_model_error(text: str | bytes, floating: bool) -> None:
     """However the text is damaged, the reader returns a usable model or raises a ModelError."""
     if not text.strip() or (

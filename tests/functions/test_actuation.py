@@ -52,10 +52,10 @@ def test_actuator_torques_work_in_a_users_kernel() -> None:
     """As a method of the robot."""
 
     @wd.kernel
-    def pushed(robot, q, v, control: (3,)):
+    def twice_the_torques(robot, q, v, control: (3,)):
         return robot.actuator_torques(q, v, control) * 2.0
 
-    found = pushed(MODEL, S.q, S.v, CONTROL)
+    found = twice_the_torques(MODEL, S.q, S.v, CONTROL)
     np.testing.assert_allclose(
         found, 2.0 * wd.actuator_torques(MODEL, S.q, S.v, CONTROL), rtol=1e-12
     )

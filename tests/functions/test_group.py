@@ -22,7 +22,7 @@ ENVS = [5, 19, 2]
 GROUP = Group(MODELS, ENVS)
 
 
-def padded(name: str, fill: float = 7.0) -> np.ndarray:
+def pad(name: str, fill: float = 7.0) -> np.ndarray:
     """A state's array of all environments, filled beyond a model's own columns."""
     parts = [getattr(states(model, n), name) for model, n in zip(MODELS, ENVS, strict=True)]
     out = np.full((sum(ENVS), max(x.shape[1] for x in parts)), fill)
@@ -58,7 +58,7 @@ def check(whole: Any, parts: list[Any]) -> None:
 )
 def test_each_model_computes_its_own_rows(function: Any, names: str) -> None:
     """As each alone: vectors, matrices, numbers, and several results. Zeros are beyond."""
-    found, wanted = GROUP(function, *map(padded, names.split())), alone(function, *names.split())
+    found, wanted = GROUP(function, *map(pad, names.split())), alone(function, *names.split())
     if isinstance(found, tuple):
         for whole, parts in zip(found, zip(*wanted, strict=True), strict=True):
             check(whole, list(parts))
@@ -70,17 +70,17 @@ def test_options_can_be_given_for_all_or_for_each_model() -> None:
     """Gravity by environment, a frame and params by model."""
     gravity = np.random.default_rng(0).normal(size=(GROUP.count, 3))
     params = [None, randomise(MODELS[1], ENVS[1], mass=scale(0.5, 2)), None]
-    found = GROUP(wd.gravity_torques, padded("q"), gravity=gravity, each={"params": params})
+    found = GROUP(wd.gravity_torques, pad("q"), gravity=gravity, each={"params": params})
     for model, rows, own in zip(MODELS, GROUP.rows, params, strict=True):
         wanted = wd.gravity_torques(
-            model, padded("q")[rows, : model.nq], gravity=gravity[rows], params=own
+            model, pad("q")[rows, : model.nq], gravity=gravity[rows], params=own
         )
         assert np.array_equal(found[rows, : model.nv], wanted)
     frames = [model.link_names[-1] for model in MODELS]
-    poses = GROUP(wd.fk, padded("q"), each={"frame": frames}, form="pose")
+    poses = GROUP(wd.fk, pad("q"), each={"frame": frames}, form="pose")
     for model, rows, frame in zip(MODELS, GROUP.rows, frames, strict=True):
         assert np.array_equal(
-            poses[rows], wd.fk(model, padded("q")[rows, : model.nq], frame=frame, form="pose")
+            poses[rows], wd.fk(model, pad("q")[rows, : model.nq], frame=frame, form="pose")
         )
 
 
@@ -104,7 +104,7 @@ def test_an_option_without_rows_serves_all_environments(count: int) -> None:
 def test_models_write_into_one_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """For writable arrays nothing is joined by copying."""
     monkeypatch.setattr("warpdyn.functions.group._join", None)
-    M = GROUP(wd.crba, padded("q"))
+    M = GROUP(wd.crba, pad("q"))
     assert M.shape == (GROUP.count, GROUP.nv, GROUP.nv)
 
 
@@ -113,7 +113,7 @@ def test_out_and_bind_work_in_a_group() -> None:
 
     Arrays can change between launches.
     """
-    q, v, a = padded("q"), padded("v"), padded("a")
+    q, v, a = pad("q"), pad("v"), pad("a")
     tau = np.full((GROUP.count, GROUP.nv), 3.0)
     assert GROUP(wd.rnea, q, v, a, out=tau) is tau
     wanted = GROUP(wd.rnea, q, v, a)
@@ -131,7 +131,7 @@ def test_out_and_bind_work_in_a_group() -> None:
 def test_several_results_are_joined_by_name() -> None:
     """For NumPy's arrays, and for those of JAX, which are not written."""
     jax = pytest.importorskip("jax")
-    arrays = [padded(name).astype(np.float32) for name in ("q", "v", "a")]
+    arrays = [pad(name).astype(np.float32) for name in ("q", "v", "a")]
     whole = GROUP(wd.rnea_derivatives, *arrays)
     parts = alone(wd.rnea_derivatives, "q", "v", "a")
     joined = GROUP(wd.rnea_derivatives, *map(jax.numpy.asarray, arrays))
@@ -180,7 +180,7 @@ def test_the_loops_of_each_model_are_closed_and_checked() -> None:
 
 def test_conditions_are_converted_to_bool() -> None:
     """In calls, and in bound calls after each run. In `out=` they are numbers."""
-    q = padded("q")
+    q = pad("q")
     found, run = GROUP(flags_and_counts, q), GROUP.bind(flags_and_counts, q)
     check(found.twice, [part.twice for part in alone(flags_and_counts, "q")])
     for bound in (False, True, True):
@@ -197,7 +197,7 @@ def test_conditions_are_converted_to_bool() -> None:
 @pytest.mark.parametrize("name", ["torch", "jax", "warp"])
 def test_a_group_works_with_each_library(name: str, device: str) -> None:
     """Arrays of any library, those of Warp on the device, and gradients through a group."""
-    q, v, a = (padded(x).astype(np.float32) for x in ("q", "v", "a"))
+    q, v, a = (pad(x).astype(np.float32) for x in ("q", "v", "a"))
     wanted = GROUP(wd.rnea, q, v, a)
     if name == "warp":
         arrays = [wp.array(x, dtype=wp.float32, device=device) for x in (q, v, a)]
@@ -250,11 +250,11 @@ def test_invalid_groups_and_results_are_refused() -> None:
     with pytest.raises(ValueError, match=r"\(26, at least 2\), got \(25, 2\)"):
         GROUP(wd.crba, np.zeros((25, 2)))
     with pytest.raises(ValueError, match="params needs 3 values, one for each model, got 1"):
-        GROUP(wd.crba, padded("q"), each={"params": [None]})
+        GROUP(wd.crba, pad("q"), each={"params": [None]})
     with pytest.raises(ValueError, match=r"gravity must be \(B, 3\) = \(26, 3\), got \(5, 3\)"):
-        GROUP(wd.gravity_torques, padded("q"), gravity=np.zeros((5, 3)))
+        GROUP(wd.gravity_torques, pad("q"), gravity=np.zeros((5, 3)))
     with pytest.raises(ValueError, match=r"out\[0\] must be \(26, 2, 2\), got \(26, 2\)"):
-        GROUP(wd.crba, padded("q"), out=np.zeros((26, 2)))
+        GROUP(wd.crba, pad("q"), out=np.zeros((26, 2)))
 
 
 def test_widths_are_those_of_the_widest_model() -> None:

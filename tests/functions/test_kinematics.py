@@ -144,14 +144,14 @@ def test_references_have_aliases(name: str) -> None:
     function = getattr(wd, name)
     given = SEVERAL[name][0] if name in SEVERAL else (S.q,)
 
-    def found(**options: str) -> list[np.ndarray]:
+    def evaluate(**options: str) -> list[np.ndarray]:
         result = wd.oracle(function, MODEL, *given, frame="tip", **options)
         return list(result) if isinstance(result, tuple) else [result]
 
     for alias, own in (("body", "local"), ("inertial", "world"), ("mixed", "local_world_aligned")):
-        pairs = zip(found(reference=alias), found(reference=own), strict=True)
+        pairs = zip(evaluate(reference=alias), evaluate(reference=own), strict=True)
         assert all(np.array_equal(x, y) for x, y in pairs)
-    pairs = zip(found(), found(reference="mixed"), strict=True)
+    pairs = zip(evaluate(), evaluate(reference="mixed"), strict=True)
     assert all(np.array_equal(x, y) for x, y in pairs)
 
 

@@ -157,11 +157,11 @@ def test_a_full_disk_is_reported_when_the_file_is_synchronised(
 ) -> None:
     """A network file system reports it only then. The file is not renamed."""
 
-    def refused(_: int) -> None:
+    def refuse_sync(_: int) -> None:
         raise OSError(number, os.strerror(number))
 
     lerobot(tmp_path / "a.parquet")
-    monkeypatch.setattr(os, "fsync", refused)
+    monkeypatch.setattr(os, "fsync", refuse_sync)
     outcome = label_file(LABELLING, LogFile(tmp_path / "a.parquet", tmp_path / "b.parquet"))
     assert outcome.full and os.strerror(number) in outcome.error
     assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
@@ -211,11 +211,11 @@ def test_a_faster_second_run_is_not_an_error(
     file = LogFile(tmp_path / "a.parquet", tmp_path / "b.parquet")
     write_beside = labelled_file.write_beside
 
-    def removed(partial: Path, target: Path, stamp: object) -> None:
+    def write_and_remove(partial: Path, target: Path, stamp: object) -> None:
         write_beside(partial, target, stamp)
         partial.unlink()
 
-    monkeypatch.setattr(labelled_file, "write_beside", removed)
+    monkeypatch.setattr(labelled_file, "write_beside", write_and_remove)
     outcome = label_file(LABELLING, file)
     assert outcome.error.endswith("No such file or directory") and not file.target.exists()
     file.target.write_text("whole")
@@ -228,7 +228,7 @@ def test_logs_and_partial_files_are_closed(tmp_path: Path, monkeypatch: pytest.M
     done: list[str] = []
     for kind, name in ((ParquetLog, "close"), (ParquetWriter, "close"), (ParquetWriter, "abandon")):
         monkeypatch.setattr(
-            kind, name, _noted(done, f"{kind.__name__}.{name}", getattr(kind, name))
+            kind, name, _record_calls(done, f"{kind.__name__}.{name}", getattr(kind, name))
         )
     file = LogFile(tmp_path / "a.parquet", tmp_path / "b.parquet")
     assert label_file(LABELLING, file).error == ""
@@ -242,12 +242,12 @@ def test_logs_and_partial_files_are_closed(tmp_path: Path, monkeypatch: pytest.M
     assert done == ["ParquetWriter.abandon", "ParquetLog.close"]
 
 
-def _noted(done: list[str], name: str, call: Callable[..., object]) -> Callable[..., object]:
-    def noted(*arguments: object) -> object:
+def _record_calls(done: list[str], name: str, call: Callable[..., object]) -> Callable[..., object]:
+    def record_call(*arguments: object) -> object:
         done.append(name)
         return call(*arguments)
 
-    return noted
+    return record_call
 
 
 def test_an_error_of_the_system_names_its_file(

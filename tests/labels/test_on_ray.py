@@ -47,12 +47,12 @@ class StandIn:
     def remote(self, **options: Any) -> Any:
         self.options = options
 
-        def decorated(function: Any) -> Any:
-            return SimpleNamespace(remote=lambda *args: self.submitted(function, *args))
+        def decorate(function: Any) -> Any:
+            return SimpleNamespace(remote=lambda *args: self.submit(function, *args))
 
-        return decorated
+        return decorate
 
-    def submitted(self, function: Any, shared: list[bytes], file: LogFile) -> Any:
+    def submit(self, function: Any, shared: list[bytes], file: LogFile) -> Any:
         self.waiting += 1
         self.most = max(self.most, self.waiting)
         return pickle.dumps(function), pickle.dumps(shared), pickle.dumps(file)
@@ -71,7 +71,7 @@ class StandIn:
         return pickle.loads(pickle.dumps(function(shared, file)))
 
 
-def prepared(folder: Path, count: int) -> tuple[Labelling, list[LogFile]]:
+def prepare_labelling(folder: Path, count: int) -> tuple[Labelling, list[LogFile]]:
     for k in range(count):
         lerobot(folder / f"{k}.parquet")
     files = [LogFile(folder / f"{k}.parquet", folder / f"ray{k}.parquet") for k in range(count)]
@@ -83,7 +83,7 @@ def test_outputs_equal_those_of_threads(tmp_path: Path, monkeypatch: pytest.Monk
     submitted at a time."""
     ray = StandIn()
     monkeypatch.setitem(sys.modules, "ray", ray)
-    labelling, files = prepared(tmp_path, 12)
+    labelling, files = prepare_labelling(tmp_path, 12)
     told: list[int] = []
     outcomes = list(on_ray(labelling, files, told.append, workers=2))
     assert [each.error for each in outcomes] == [""] * 12 and sum(told) == 1200
@@ -101,7 +101,7 @@ def test_only_the_file_whose_workers_die_fails(
 ) -> None:
     ray = StandIn("3.parquet")
     monkeypatch.setitem(sys.modules, "ray", ray)
-    labelling, files = prepared(tmp_path, 6)
+    labelling, files = prepare_labelling(tmp_path, 6)
     outcomes = list(on_ray(labelling, files, lambda rows: None, "auto"))
     assert ray.init_options == {"address": "auto", "log_to_driver": False}
     (failed,) = [each for each in outcomes if each.error]
@@ -116,7 +116,7 @@ def test_a_kernel_in_a_file_is_passed_by_its_path(
     refused in one line."""
     ray = StandIn()
     monkeypatch.setitem(sys.modules, "ray", ray)
-    _, files = prepared(tmp_path, 2)
+    _, files = prepare_labelling(tmp_path, 2)
     text = "import warpdyn as wd\n\nGAIN = 3.0\n\n\n@wd.kernel\ndef more(robot, q):\n    return GAIN * q\n"
     (tmp_path / "my.py").write_text(text)
     monkeypatch.chdir(tmp_path)
@@ -143,13 +143,13 @@ def test_an_error_of_a_task_is_reported(tmp_path: Path, monkeypatch: pytest.Monk
     """The message is that of the cause, not Ray's words about the task."""
     ray = StandIn()
     monkeypatch.setitem(sys.modules, "ray", ray)
-    labelling, files = prepared(tmp_path, 1)
+    labelling, files = prepare_labelling(tmp_path, 1)
 
-    def raised(task: Any) -> Any:
+    def raise_error(task: Any) -> Any:
         error = ray.exceptions.RayTaskError("ray::_label_alone() (pid=1)")
         error.cause = ValueError("the very reason")
         raise error
 
-    monkeypatch.setattr(ray, "get", raised)
+    monkeypatch.setattr(ray, "get", raise_error)
     (outcome,) = on_ray(labelling, files, lambda rows: None)
     assert outcome.error == "ValueError: the very reason"

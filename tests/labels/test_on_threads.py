@@ -59,11 +59,11 @@ def test_each_file_is_labelled_on_one_thread(
     threads: list[int] = []
     label = module.label_file
 
-    def counted(*arguments: object) -> object:
+    def count_threads(*arguments: object) -> object:
         threads.append(wd.runtime.get_num_threads())
         return label(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(module, "label_file", counted)
+    monkeypatch.setattr(module, "label_file", count_threads)
     wd.runtime.set_num_threads(2)
     list(on_threads(LABELLING, files(tmp_path, 3), lambda rows: None, 2))
     assert threads == [1, 1, 1] and wd.runtime.get_num_threads() == 2

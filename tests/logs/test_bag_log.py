@@ -188,11 +188,11 @@ def _raising(error: Exception) -> object:
 def test_an_abandoned_pass_closes_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files, made = [], bag_log.TemporaryFile
 
-    def recorded() -> object:
+    def record_file() -> object:
         files.append(made())
         return files[-1]
 
-    monkeypatch.setattr(bag_log, "TemporaryFile", recorded)
+    monkeypatch.setattr(bag_log, "TemporaryFile", record_file)
     log = BagLog(write_bag(tmp_path / "a", T, Q), "/joint_states")
     next(stopped := log.parts(["position"], 7, False))
     stopped.close()

@@ -18,7 +18,7 @@ from warpdyn.logs.records import Label, Labels, LogError
 Q = np.arange(20.0, dtype=np.float32).reshape(10, 2)
 
 
-def written(path: Path, **columns: object) -> Path:
+def write_parquet(path: Path, **columns: object) -> Path:
     pq.write_table(pa.table(columns), path, row_group_size=4)
     return path
 
@@ -27,7 +27,7 @@ def written(path: Path, **columns: object) -> Path:
 @pytest.mark.parametrize("rows", [3, 100])
 def test_columns_are_read_unchanged(tmp_path: Path, fixed: bool, rows: int) -> None:
     """Lists and plain columns are read in parts, in the file's order. Integers become float64."""
-    path = written(tmp_path / "a.parquet", q=lists(Q, fixed), n=np.arange(10), t=Q[:, 0])
+    path = write_parquet(tmp_path / "a.parquet", q=lists(Q, fixed), n=np.arange(10), t=Q[:, 0])
     log = ParquetLog(path)
     assert (log.width("q"), log.width("t"), log.rows) == (2, None, 10)
     parts = list(log.parts(["q", "n", "t"], rows, True))
@@ -44,7 +44,7 @@ def test_time_stamps_are_converted_to_seconds(tmp_path: Path) -> None:
     """Arrow's time stamps may have any unit."""
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)):
         stamps = pa.array(np.arange(5), pa.timestamp(unit))
-        log = ParquetLog(written(tmp_path / f"{unit}.parquet", t=stamps))
+        log = ParquetLog(write_parquet(tmp_path / f"{unit}.parquet", t=stamps))
         (part,) = log.parts(["t"], 10, False)
         assert np.allclose(part.numbers["t"], np.arange(5) * scale, rtol=1e-12)
 
@@ -53,7 +53,7 @@ def test_time_stamps_are_converted_to_seconds(tmp_path: Path) -> None:
 def test_a_labelled_file_contains_the_original(tmp_path: Path, fixed: bool) -> None:
     """The columns are equal. Labels have metadata: a vector, a matrix, a number, and one in
     separate columns."""
-    path = written(tmp_path / "a.parquet", q=lists(Q, fixed), task=["lift"] * 10)
+    path = write_parquet(tmp_path / "a.parquet", q=lists(Q, fixed), task=["lift"] * 10)
     log = ParquetLog(path)
     added = {"tau": 2 * Q, "M": np.ones((10, 2, 2)), "E": Q[:, 0], "two": Q}
     columns = [
@@ -80,7 +80,7 @@ def test_a_labelled_file_contains_the_original(tmp_path: Path, fixed: bool) -> N
 
 
 def test_a_label_with_the_name_of_a_column_is_refused(tmp_path: Path) -> None:
-    log = ParquetLog(written(tmp_path / "a.parquet", tau=Q[:, 0]))
+    log = ParquetLog(write_parquet(tmp_path / "a.parquet", tau=Q[:, 0]))
     labels = Labels([Label("tau", (), np.dtype("f4"), {})])
     with pytest.raises(LogError, match="a column tau already: give the label another name"):
         log.writer(tmp_path / "b.parquet", labels)
@@ -89,21 +89,23 @@ def test_a_label_with_the_name_of_a_column_is_refused(tmp_path: Path) -> None:
 def test_incomplete_rows_are_refused(tmp_path: Path) -> None:
     """They have empty entries or lists of other lengths. The message has the number of the row."""
     lengths = pa.array([[1.0, 2.0]] * 6 + [[1.0]], pa.list_(pa.float32()))
-    log = ParquetLog(written(tmp_path / "a.parquet", q=lengths))
+    log = ParquetLog(write_parquet(tmp_path / "a.parquet", q=lengths))
     with pytest.raises(LogError, match="lists of 2 numbers, but of 1 in row 6"):
         list(log.parts(["q"], 100, True))
     empty = pa.array([1.0] * 5 + [None])
-    log = ParquetLog(written(tmp_path / "b.parquet", q=empty))
+    log = ParquetLog(write_parquet(tmp_path / "b.parquet", q=empty))
     with pytest.raises(LogError, match="an empty entry in row 5"):
         list(log.parts(["q"], 3, True))
-    log = ParquetLog(written(tmp_path / "c.parquet", q=["text"]))
+    log = ParquetLog(write_parquet(tmp_path / "c.parquet", q=["text"]))
     with pytest.raises(LogError, match="holds string, not numbers"):
         log.width("q")
 
 
 def test_a_truncated_or_damaged_file_is_refused(tmp_path: Path) -> None:
     """Its end is missing, or bytes of a page differ."""
-    path = written(tmp_path / "a.parquet", q=lists(np.random.default_rng(0).normal(size=(500, 2))))
+    path = write_parquet(
+        tmp_path / "a.parquet", q=lists(np.random.default_rng(0).normal(size=(500, 2)))
+    )
     data = path.read_bytes()
     (tmp_path / "cut.parquet").write_bytes(data[: len(data) // 2])
     with pytest.raises(LogError, match="not a Parquet file, or a part of one"):
@@ -148,17 +150,19 @@ def test_lists_with_empty_entries_are_refused(tmp_path: Path) -> None:
         ("inner", [[1.0], [None]], "column q has lists with empty entries; cut such rows out"),
     ):
         kind = pa.list_(pa.float64())
-        log = ParquetLog(written(tmp_path / f"{name}.parquet", q=pa.array(rows, kind)))
+        log = ParquetLog(write_parquet(tmp_path / f"{name}.parquet", q=pa.array(rows, kind)))
         with pytest.raises(LogError, match=f"^{said}$"):
             list(log.parts(["q"], 1, True))
-    log = ParquetLog(written(tmp_path / "none.parquet", q=pa.array([], pa.list_(pa.float64()))))
+    log = ParquetLog(
+        write_parquet(tmp_path / "none.parquet", q=pa.array([], pa.list_(pa.float64())))
+    )
     with pytest.raises(
         LogError, match=r"^column q has an empty entry in row 0; cut such rows out$"
     ):
         log.width("q")
     assert log.entries("q") == () and log.rows == 0 and log.notes == []
     texts = pa.array([["a"]], pa.list_(pa.string()))
-    log = ParquetLog(written(tmp_path / "texts.parquet", q=texts))
+    log = ParquetLog(write_parquet(tmp_path / "texts.parquet", q=texts))
     with pytest.raises(LogError, match=r"^column q holds list<element: string>, not numbers$"):
         log.width("q")
 
@@ -166,7 +170,7 @@ def test_lists_with_empty_entries_are_refused(tmp_path: Path) -> None:
 def test_rows_are_counted_from_the_start_of_the_file(tmp_path: Path) -> None:
     """The row of a list with another length is reported, in parts of a few rows."""
     lists_of_two = pa.array([[1.0, 2.0]] * 9 + [[1.0]], pa.list_(pa.float32()))
-    log = ParquetLog(written(tmp_path / "a.parquet", q=lists_of_two))
+    log = ParquetLog(write_parquet(tmp_path / "a.parquet", q=lists_of_two))
     with pytest.raises(LogError, match=r"^column q has lists of 2 numbers, but of 1 in row 9$"):
         list(log.parts(["q"], 3, True))
 
@@ -202,7 +206,7 @@ def test_fast_compression_is_kept(tmp_path: Path, compression: str, wanted: str)
 
 def test_existing_columns_of_a_label_are_listed_in_order(tmp_path: Path) -> None:
     """Those that the file has already, sorted."""
-    log = ParquetLog(written(tmp_path / "a.parquet", b=Q[:, 0], c=Q[:, 0]))
+    log = ParquetLog(write_parquet(tmp_path / "a.parquet", b=Q[:, 0], c=Q[:, 0]))
     labels = Labels([Label("two", (2,), np.dtype("f4"), {}, ("c", "b"))])
     said = "it has a column b, c already: give the label another name, my_b=..."
     with pytest.raises(LogError, match=f"^{said}$"):
@@ -211,7 +215,7 @@ def test_existing_columns_of_a_label_are_listed_in_order(tmp_path: Path) -> None
 
 def test_a_log_without_rows_can_be_labelled(tmp_path: Path) -> None:
     """The output has the same columns and no row."""
-    log = ParquetLog(written(tmp_path / "a.parquet", t=pa.array([], pa.float64())))
+    log = ParquetLog(write_parquet(tmp_path / "a.parquet", t=pa.array([], pa.float64())))
     assert list(log.parts(["t"], 3, True)) == []
     log.writer(tmp_path / "b.parquet", Labels([Label("E", (), np.dtype("f8"), {})])).close()
     table = pq.read_table(tmp_path / "b.parquet")

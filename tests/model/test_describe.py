@@ -43,7 +43,7 @@ def test_every_link_has_a_line_below_its_parents(robot: Robot) -> None:
         assert any(f"{name} q[{column}" in line for line in lines)
 
 
-def dressed(folder: Path) -> wd.Model:
+def robot_with_meshes(folder: Path) -> wd.Model:
     """A robot with a mesh file, a missing mesh file, and a home configuration."""
     (folder / "a.stl").write_bytes(b"solid")
     meshes = [
@@ -64,7 +64,7 @@ def test_contact_points_and_configurations_follow_the_tree(tmp_path: Path) -> No
     """Links without contact points are listed with the reason. No mesh is read for it. HTML has the
     same lines."""
     pytest.importorskip("trimesh")
-    model = dressed(tmp_path)
+    model = robot_with_meshes(tmp_path)
     said = [
         "contact points: 3 on box, some of the mesh a.stl",
         "without contact points: the mesh b.stl of arm (there is no such file)",
@@ -93,7 +93,7 @@ def test_a_missing_reader_of_meshes_is_named(
 ) -> None:
     monkeypatch.setattr(describe, "find_spec", lambda name: None)
     assert "the mesh a.stl of arm (the package trimesh reads it, and is not installed" in (
-        " ".join(dressed(tmp_path).summary().split())
+        " ".join(robot_with_meshes(tmp_path).summary().split())
     )
 
 
@@ -119,14 +119,14 @@ def html_of(model: wd.Model) -> etree._Element:
     return etree.fromstring(model._repr_html_(), etree.XMLParser(huge_tree=True))
 
 
-def shown(row: etree._Element) -> str:
+def text_of_row(row: etree._Element) -> str:
     """The text of a row, without the rows below it."""
     return "".join(row.xpath("./text() | ./b//text() | ./i//text()"))
 
 
 def rows(html: etree._Element) -> list[str]:
     """The text of each row, from the top."""
-    return [shown(row) for row in html.xpath("//li[not(details)] | //li/details/summary")]
+    return [text_of_row(row) for row in html.xpath("//li[not(details)] | //li/details/summary")]
 
 
 def test_html_shows_joints_and_links() -> None:
@@ -140,7 +140,7 @@ def test_html_shows_joints_and_links() -> None:
         "follower prismatic = 1 × finger + 0 → right 0.2 kg",
     ]
     assert rows(html_of(hand(floating_base=True)))[0] == "free base q[0:7] → base 5 kg"
-    assert shown(html_of(hand()).find("summary")) == hand().summary().splitlines()[0]
+    assert text_of_row(html_of(hand()).find("summary")) == hand().summary().splitlines()[0]
 
 
 def test_html_has_every_link_in_order(robot: Robot) -> None:

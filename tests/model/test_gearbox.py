@@ -38,7 +38,7 @@ def angle(
     return np.arctan2(axis @ skew, 0.5 * (np.trace(turn, axis1=1, axis2=2) - 1))
 
 
-def wrapped(x: np.ndarray) -> np.ndarray:
+def wrap(x: np.ndarray) -> np.ndarray:
     return (x + np.pi) % (2 * np.pi) - np.pi
 
 
@@ -53,11 +53,11 @@ def test_gearbox_angles_have_the_ratio() -> None:
     tilt = wd.oracle(wd.fk, model, model.neutral, frame="arm")[:3, :3]
     theta_1 = angle(model, q, "base", "arm", tilt @ down)
     theta_2 = angle(model, q, "base", "planet", tilt @ down)
-    assert np.allclose(wrapped(theta_2 + 2.5 * theta_1), 0, atol=1e-12)
+    assert np.allclose(wrap(theta_2 + 2.5 * theta_1), 0, atol=1e-12)
     tilt = wd.oracle(wd.fk, model, model.neutral, frames=["arm", "motor"])
     about = (tilt[0, :3, :3].T @ tilt[1, :3, :3])[:, 1]
     theta_1, theta_2 = angle(model, q, "arm", "motor", about), angle(model, q, "arm", "tip", -about)
-    assert np.allclose(wrapped(theta_2 + 0.2 * theta_1), 0, atol=1e-12)
+    assert np.allclose(wrap(theta_2 + 0.2 * theta_1), 0, atol=1e-12)
 
 
 def test_a_gearbox_leaves_one_coordinate() -> None:

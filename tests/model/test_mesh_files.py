@@ -22,7 +22,7 @@ def no_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def made(path: Path) -> Path:
+def make_file(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"solid")
     return path
@@ -41,7 +41,7 @@ def why(shape: Geometry) -> str:
 def test_a_relative_name_starts_from_the_folder_of_the_description(tmp_path: Path) -> None:
     """It may lead above the folder. Absolute paths and file:// are used unchanged, and %20 is a
     blank."""
-    file = made(tmp_path / "meshes/left arm.stl")
+    file = make_file(tmp_path / "meshes/left arm.stl")
     urdf = tmp_path / "urdf"
     urdf.mkdir()
     for name in ("../meshes/left arm.stl", "../meshes/left%20arm.stl", str(file), f"file://{file}"):
@@ -56,7 +56,7 @@ def test_packages_are_found_by_environment_variables(
     variable: str, between: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A package is in any folder of the variable, or is one of these folders."""
-    file = made(tmp_path / "ws" / between / "arm_description/meshes/a.STL")
+    file = make_file(tmp_path / "ws" / between / "arm_description/meshes/a.STL")
     monkeypatch.setenv(variable, f"{tmp_path / 'other'}:{tmp_path / 'ws'}")
     for scheme in ("package", "model"):
         assert mesh_file(mesh(f"{scheme}://arm_description/meshes/a.STL")) == file
@@ -68,8 +68,8 @@ def test_packages_are_found_by_environment_variables(
 
 def test_packages_are_found_above_the_description(tmp_path: Path) -> None:
     """Usually a URDF is in its own package, or next to other packages."""
-    mine = made(tmp_path / "arm/meshes/a.obj")
-    beside = made(tmp_path / "hand/meshes/b.dae")
+    mine = make_file(tmp_path / "arm/meshes/a.obj")
+    beside = make_file(tmp_path / "hand/meshes/b.dae")
     urdf = tmp_path / "arm/urdf/robots"
     assert mesh_file(mesh("package://arm/meshes/a.obj", urdf)).samefile(mine)
     assert mesh_file(mesh("package://hand/meshes/b.dae", urdf)).samefile(beside)
@@ -95,8 +95,8 @@ def test_unusable_mesh_names_are_refused_with_the_reason(tmp_path: Path) -> None
 def test_a_package_address_cannot_leave_its_package(tmp_path: Path) -> None:
     """Neither .. nor %2e leads outside. A path that goes up and down inside the package is
     accepted."""
-    made(tmp_path / "secret.stl")
-    inside = made(tmp_path / "arm/meshes/a.stl")
+    make_file(tmp_path / "secret.stl")
+    inside = make_file(tmp_path / "arm/meshes/a.stl")
     (tmp_path / "arm/urdf").mkdir()
     outside = ("../secret.stl", "%2e%2e/secret.stl", "./secret.stl", "arm/../secret.stl")
     outside += ("arm/meshes/../../secret.stl", "arm/%2E%2E/secret.stl", "/../secret.stl")
@@ -133,12 +133,12 @@ def test_an_unreadable_file_is_refused_with_the_reason(
     with monkeypatch.context() as patched:
         patched.setattr(mesh_files, "check_unpacked", without_table)
         with pytest.raises(MeshError, match=r"^its file cannot be read: Bad magic number"):
-            mesh_data(made(tmp_path / "broken.usdz"))
+            mesh_data(make_file(tmp_path / "broken.usdz"))
 
     def taken_away(*_: object) -> None:
         raise OSError("the disk is gone")
 
-    made(tmp_path / "a.stl")
+    make_file(tmp_path / "a.stl")
     monkeypatch.setattr(mesh_files, "check_regular_file", taken_away)
     assert why(mesh("a.stl", tmp_path)) == "its file cannot be read: the disk is gone"
 

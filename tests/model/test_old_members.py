@@ -15,7 +15,7 @@ from warpdyn import rl
 OUT, IN = rl.Episode({"q": np.array([2.0, 0.0])}), rl.Episode({"q": np.zeros(2)})
 
 
-class Railed(rl.CartpoleSwingUp):
+class CartOnRail(rl.CartpoleSwingUp):
     """Its episodes end where the cart is far from the middle; the method has the new name."""
 
     def is_terminal(self, robot: Any, s: rl.Episode) -> Any:
@@ -24,7 +24,7 @@ class Railed(rl.CartpoleSwingUp):
 
 def test_an_old_name_calls_the_renamed_member() -> None:
     """This holds for an object of the class that defines the member, and of a subclass."""
-    for task in (Railed(), type("Same", (Railed,), {})()):
+    for task in (CartOnRail(), type("Same", (CartOnRail,), {})()):
         with pytest.warns(
             DeprecationWarning, match=r"\.ended has moved; use \w+\.is_terminal$"
         ) as w:
@@ -38,7 +38,7 @@ def test_a_task_that_overrides_an_old_name_still_works() -> None:
         DeprecationWarning, match=r"^Older\.ended has moved; use Older\.is_terminal$"
     ) as w:
 
-        class Older(Railed):
+        class Older(CartOnRail):
             def ended(self, robot: Any, s: rl.Episode) -> Any:
                 return super().ended(robot, s) or s.q[1] > 1.0
 

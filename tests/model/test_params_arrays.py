@@ -121,7 +121,7 @@ def same(a: wd.Params, b: Mapping[str, np.ndarray]) -> bool:
     return all(np.array_equal(host(a[quantity]), x) for quantity, x in b.items())
 
 
-def hosted(params: wd.Params) -> dict[str, np.ndarray]:
+def copy_to_host(params: wd.Params) -> dict[str, np.ndarray]:
     names = ("mass", "inertia", "armature", "gravity")
     return {quantity: host(params[quantity]).copy() for quantity in names}
 
@@ -130,7 +130,7 @@ def hosted(params: wd.Params) -> dict[str, np.ndarray]:
 def test_indexed_params_are_the_robots_of_those_rows(library: str, device: str) -> None:
     """The torques with p[idx] are those rows of all torques."""
     params, q = drawn(library, device=device), wd.random_configuration(PANDA, 6)
-    whole, numbers = wd.oracle(wd.rnea, PANDA, q, None, None, params=params), hosted(params)
+    whole, numbers = wd.oracle(wd.rnea, PANDA, q, None, None, params=params), copy_to_host(params)
     for index in (np.array([4, 1, -1]), MASK, MASK.tolist(), [0, 2], [], slice(1, 6, 2), 3):
         some = params[index]
         chosen = np.array(index, int) if isinstance(index, list) and not index else index
@@ -158,7 +158,7 @@ def test_reset_copies_rows(library: str, device: str) -> None:
     """Rows of the mask become those of the new robots. The arrays change in place, so bound calls
     read them, except in JAX."""
     params, fresh = (drawn(library, seed, device) for seed in (1, 2))
-    old, new = hosted(params), hosted(fresh)
+    old, new = copy_to_host(params), copy_to_host(fresh)
     q = made(library, wd.random_configuration(PANDA, 6), device=device)
     in_place = library != "jax"
     run = wd.bind(wd.gravity_torques, PANDA, q, params=params) if in_place else None
@@ -172,14 +172,14 @@ def test_reset_copies_rows(library: str, device: str) -> None:
         expected = host(wd.gravity_torques(PANDA, q, params=after))
         assert np.array_equal(host(run()), expected)
     from_numpy = params.reset(np.ones(6, bool), drawn("numpy", seed=3).to("float32"))
-    assert same(from_numpy, hosted(drawn("numpy", seed=3).to("float32")))
+    assert same(from_numpy, copy_to_host(drawn("numpy", seed=3).to("float32")))
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_params_convert_to_another_dtype(library: str, device: str) -> None:
     """`.to` takes "float32" and the names of any library."""
     params = drawn(library, device=device)
-    numbers = hosted(params)
+    numbers = copy_to_host(params)
     for dtype in ("float32", np.float32):
         small = params.to(dtype, device=device)
         assert same(small, {name: x.astype(np.float32) for name, x in numbers.items()})

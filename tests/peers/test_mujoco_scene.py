@@ -41,7 +41,7 @@ def test_the_scene_has_the_models_parameters():
     assert fused.body_mass.sum() == pytest.approx(model.total_mass)
 
 
-def dropped(ground, x, y):
+def rest_height(ground, x, y):
     """Height at which a ball with friction, which cannot roll, comes to rest."""
     model = wd.load_urdf(BALL, floating_base=True)
     spec = mujoco_scene(model, 0.002, points=[POINT], friction=2.0, ground=ground)
@@ -56,19 +56,19 @@ def dropped(ground, x, y):
 def test_a_ball_rests_on_its_ground():
     """The ground is level, inclined, or a height field whose rows are along x. The height is right
     within the softness of a contact."""
-    assert dropped(None, 0.3, 0.2) == pytest.approx(0.1, abs=2e-3)
+    assert rest_height(None, 0.3, 0.2) == pytest.approx(0.1, abs=2e-3)
     leaning = Slope((0.3, -0.2), 0.05)
     up = 0.1 * np.sqrt(1 + 0.3**2 + 0.2**2)
     wanted = 0.05 + 0.3 * 0.3 - 0.2 * 0.2 + up
-    assert dropped(leaning, 0.3, 0.2) == pytest.approx(wanted, abs=5e-3)
+    assert rest_height(leaning, 0.3, 0.2) == pytest.approx(wanted, abs=5e-3)
     table = np.zeros((21, 11))
     table[10:, :] = 0.2  # from x = 0 on
     table[:, 8:] += 0.1  # from y = 0.3 on
     steps = Heights(table, 0.1, (-1.0, -0.5))
     places = {(-0.5, 0.0): 0.0, (0.5, 0.0): 0.2, (-0.5, 0.4): 0.1, (0.5, 0.4): 0.3}
     for (x, y), height in places.items():
-        assert dropped(steps, x, y) == pytest.approx(height + 0.1, abs=2e-3)
-    assert dropped(steps, 2.5, 0.0) == pytest.approx(
+        assert rest_height(steps, x, y) == pytest.approx(height + 0.1, abs=2e-3)
+    assert rest_height(steps, 2.5, 0.0) == pytest.approx(
         0.3, abs=2e-3
     )  # the ground continues beyond its edge
 

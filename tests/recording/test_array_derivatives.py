@@ -43,7 +43,7 @@ def inputs(seed: int, outputs: int = OUTPUTS) -> dict[str, list[float]]:
     return {"x": x, "dx": dx, "w": w, "z": draw.integers(-1, 6, 3).astype(float).tolist()}
 
 
-def given(program: Program, numbers: dict[str, list[float]]) -> list[float]:
+def evaluate(program: Program, numbers: dict[str, list[float]]) -> list[float]:
     return program.on_numbers({name: numbers[name] for name in program.inputs})["out"]
 
 
@@ -51,13 +51,13 @@ def given(program: Program, numbers: dict[str, list[float]]) -> list[float]:
 def test_rolled_and_unrolled_derivatives_are_equal(seed: int) -> None:
     """Tangents and adjoints of random programs. The tangents equal finite differences."""
     function, numbers = random_program(seed), inputs(seed)
-    rolled = given(tangents(function), numbers)
-    assert rolled == pytest.approx(given(tangents(function, True), numbers), rel=SAME, abs=SAME)
+    rolled = evaluate(tangents(function), numbers)
+    assert rolled == pytest.approx(evaluate(tangents(function, True), numbers), rel=SAME, abs=SAME)
     x, dx = np.array(numbers["x"]), np.array(numbers["dx"])
     ahead, back = (np.array(function((x + s * dx).tolist(), numbers["z"])) for s in (STEP, -STEP))
     np.testing.assert_allclose(rolled, (ahead - back) / (2 * STEP), rtol=1e-5, atol=1e-7)
-    rolled = given(adjoints(function), numbers)
-    unrolled = given(adjoints(function, unrolls=True), numbers)
+    rolled = evaluate(adjoints(function), numbers)
+    unrolled = evaluate(adjoints(function, unrolls=True), numbers)
     assert rolled == pytest.approx(unrolled, rel=SAME, abs=SAME)
 
 
@@ -105,8 +105,8 @@ def test_derivatives_of_long_and_nested_loops_equal_the_unrolled_ones(
     for derive in (tangents, lambda f, **rest: adjoints(f, outputs, **rest)):
         rolled, unrolled = derive(function), derive(function, unrolls=True)  # type: ignore[operator]
         assert rolled.routines and not unrolled.routines
-        wanted = given(unrolled, numbers)
-        assert given(rolled, numbers) == pytest.approx(wanted, rel=SAME, abs=SAME)
+        wanted = evaluate(unrolled, numbers)
+        assert evaluate(rolled, numbers) == pytest.approx(wanted, rel=SAME, abs=SAME)
 
 
 def test_a_loop_stores_its_state_and_the_arrays_that_it_writes() -> None:
@@ -172,10 +172,10 @@ def test_second_derivatives_need_unrolled_steps() -> None:
     with pytest.raises(TypeError, match="derivatives of derivatives need loops that are unrolled"):
         second(False)
     numbers = inputs(3, 1)
-    found = given(second(True), numbers)
+    found = evaluate(second(True), numbers)
 
     def slope(x: list) -> float:
-        bar = given(adjoints(short, 1), {**numbers, "x": x})
+        bar = evaluate(adjoints(short, 1), {**numbers, "x": x})
         return sum(c * y for c, y in zip([1.0, 2.0, 3.0, 4.0], bar, strict=True))
 
     for k in range(4):
@@ -202,5 +202,5 @@ def test_loops_of_loops_work_for_any_number_of_steps(times: int) -> None:
     for derive in (tangents, lambda f, **rest: adjoints(f, times + 1, **rest)):
         rolled, unrolled = derive(sums), derive(sums, unrolls=True)  # type: ignore[operator]
         assert rolled.routines
-        wanted = given(unrolled, numbers)
-        assert given(rolled, numbers) == pytest.approx(wanted, rel=SAME, abs=SAME)
+        wanted = evaluate(unrolled, numbers)
+        assert evaluate(rolled, numbers) == pytest.approx(wanted, rel=SAME, abs=SAME)

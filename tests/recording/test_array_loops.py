@@ -51,7 +51,7 @@ def test_large_arrays_are_written_row_by_row(seed: int, monkeypatch: pytest.Monk
 def test_a_step_is_recorded_once() -> None:
     """The number of steps and of rows does not change the length of a step."""
 
-    def filtered(n: int) -> Program:
+    def record_filter(n: int) -> Program:
         def text(x: list) -> list:
             a = RowArray([[0.0] for _ in range(n)])
 
@@ -64,7 +64,7 @@ def test_a_step_is_recorded_once() -> None:
 
         return record(text, {"x": (2,)})
 
-    (short,), (long,) = (filtered(n).routines.values() for n in (5, 50))
+    (short,), (long,) = (record_filter(n).routines.values() for n in (5, 50))
     assert len(short.statements) == len(long.statements)
 
 

@@ -70,7 +70,7 @@ def quaternions(call: Call, name: str) -> list[int]:
     return [start + k for start, k in moving if k is not None]
 
 
-def moved(call: Call, tangents: Mapping[str, np.ndarray], h: float) -> Call:
+def move_along(call: Call, tangents: Mapping[str, np.ndarray], h: float) -> Call:
     given = {
         n: np.broadcast_to(x, tangents[n].shape) + h * tangents[n]
         for n, x in all_arrays(call).items()
@@ -96,7 +96,7 @@ def test_adjoints_and_tangents_belong_to_one_matrix(case: Case) -> None:
     sums = [np.array(sum(x.sum() for x in products)) for products in (one, other)]
     assert error(*sums, *one, *other) <= ROUND_OFF["float64"]
 
-    ahead, behind = (carried_out(moved(call, tangents, sign * H)) for sign in (1, -1))
+    ahead, behind = (carried_out(move_along(call, tangents, sign * H)) for sign in (1, -1))
     for x, y, found in zip(ahead, behind, along, strict=True):
         assert error(found, (x - y) / (2 * H)) <= DIFFERENCES
 

@@ -86,11 +86,11 @@ def test_segments_minimise_the_number_of_stored_states(times: int) -> None:
     first, number, length = segments(times)
     assert first + number * length == times and 0 <= first < length
 
-    def kept(length: int) -> float:
+    def stored_states(length: int) -> float:
         first = times % length
         return times // length + length + (first + math.sqrt(times) if first else 0)
 
-    assert all(kept(length) <= kept(other) for other in range(2, times))
+    assert all(stored_states(length) <= stored_states(other) for other in range(2, times))
 
 
 def test_loops_of_up_to_sixteen_steps_store_all_states() -> None:

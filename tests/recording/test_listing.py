@@ -47,7 +47,7 @@ def steps_of_ten(x: list) -> list:
     return repeat(step, list(x), 10)
 
 
-def halved(x: list) -> list:
+def halve(x: list) -> list:
     return repeat(lambda s: [s[0] * 0.5], [x[0]], 9, until=lambda s: s[0] - x[1])
 
 
@@ -105,8 +105,8 @@ t8 = -t1
 t7 = shared[1]
 t9 = t2 if t1 < t7 else t8
 out[1] = t9""",
-    halved: """\
-halved(x[2]) -> out[1]    # 18 operations
+    halve: """\
+halve(x[2]) -> out[1]    # 18 operations
 t1 = x[1]
 t2 = frame routine0, t1
 t0 = x[0]
@@ -150,4 +150,4 @@ def test_listings_are_complete(text: Callable[..., Any]) -> None:
 
 
 def test_the_default_name_of_a_program_is_program() -> None:
-    assert record(halved, {"x": (2,)}).listing() == LISTINGS[halved].replace("halved", "program")
+    assert record(halve, {"x": (2,)}).listing() == LISTINGS[halve].replace("halve", "program")

@@ -43,7 +43,7 @@ def pendulum(tree: Any, x: list, rate: list) -> list:
     return [angle * rate[1], cos(angle), speed, x[0]]
 
 
-def nested(tree: Any, x: list, rate: list) -> list:
+def loop_in_loop(tree: Any, x: list, rate: list) -> list:
     """A loop in a loop that reads values of both outer levels, then a loop that starts from its
     result.
     """
@@ -77,7 +77,7 @@ def series(tree: Any, x: list, rate: list) -> list:
     return [total, n, maximum(x[0], x[1]), rsqrt(1.0 + x[1] * x[1])]
 
 
-TEXTS = {"pendulum": pendulum, "nested": nested, "series": series}
+TEXTS = {"pendulum": pendulum, "loop_in_loop": loop_in_loop, "series": series}
 
 
 def function(text: Callable[..., list]) -> Callable[..., Any]:
@@ -96,7 +96,7 @@ def inputs(count: int, dtype: Any = float) -> tuple[np.ndarray, np.ndarray]:
     return tuple(draw.uniform(-1.5, 1.5, (count, 2)).astype(dtype) for _ in range(2))  # type: ignore[return-value]
 
 
-def recorded(text: Callable[..., list]) -> Program:
+def record_text(text: Callable[..., list]) -> Program:
     return record(lambda x, rate: text(None, x, rate), {"x": (2,), "rate": (2,)})
 
 
@@ -106,7 +106,7 @@ each_text = pytest.mark.parametrize("name", TEXTS)
 @each_text
 def test_a_recorded_loop_equals_the_function(name: str) -> None:
     """The program runs on numbers, statement by statement."""
-    program = recorded(TEXTS[name])
+    program = record_text(TEXTS[name])
     assert program.routines
     for x, rate in zip(*(array.tolist() for array in inputs(4)), strict=True):
         found = program.on_numbers({"x": x, "rate": rate})["out"]
@@ -131,8 +131,8 @@ def test_the_cuda_source_of_loops_equals_the_function(name: str, tmp_path: Path)
     """Built by the host's compiler and run thread by thread."""
     x, rate = inputs(5)
     out = np.full((5, 4), np.nan)
-    source = write(recorded(TEXTS[name]), name, False, "cuda")
-    assert source.code.count("for (int step") == len(_loops(recorded(TEXTS[name])))
+    source = write(record_text(TEXTS[name]), name, False, "cuda")
+    assert source.code.count("for (int step") == len(_loops(record_text(TEXTS[name])))
     run_on_host(source, {"x": x, "rate": rate}, out, folder=tmp_path)
     assert error(out, wd.oracle(function(TEXTS[name]), MODEL, x, rate)) <= CLOSE[np.float64]
 
@@ -158,7 +158,7 @@ def test_a_step_is_recorded_once() -> None:
 
 def test_values_that_do_not_change_are_computed_before_the_loop() -> None:
     """Those that only depend on outer values."""
-    program = recorded(pendulum)
+    program = record_text(pendulum)
     (step,) = program.routines.values()
     assert {
         s.operation

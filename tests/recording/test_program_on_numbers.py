@@ -9,7 +9,7 @@ from warpdyn.recording.program import record
 from warpdyn.recording.program_on_numbers import call_routine, evaluate
 
 
-def doubled(x: list) -> list:
+def double_rows(x: list) -> list:
     """An array whose rows are doubled one after the other."""
     a = RowArray([[x[0]], [x[1]]])
 
@@ -23,7 +23,7 @@ def doubled(x: list) -> list:
 
 def test_a_loop_changes_the_rows_that_it_receives() -> None:
     """It stores a copy of the original rows."""
-    program = record(doubled, {"x": (2,)})
+    program = record(double_rows, {"x": (2,)})
     assert evaluate(program, {"x": [1.0, 3.0]}, {}) == {"out": [5.0, 9.0]}
     ((name, routine),) = program.routines.items()
     rows, kept = [[1.0], [3.0]], dict[str, list[Any]]()
@@ -33,6 +33,6 @@ def test_a_loop_changes_the_rows_that_it_receives() -> None:
 
 def test_a_program_does_not_change_its_inputs() -> None:
     """Two runs with the same numbers give the same results."""
-    program = record(doubled, {"x": (2,)})
+    program = record(double_rows, {"x": (2,)})
     given = {"x": [1.0, 3.0]}
     assert program.on_numbers(given) == program.on_numbers(given)

@@ -21,7 +21,7 @@ from warpdyn.recording.program import record
 
 
 @pytest.fixture
-def rolled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def roll_everything(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Every function of columns becomes a routine."""
     monkeypatch.setattr(recorder, "ROLL_FROM", -1)
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path))
@@ -29,7 +29,9 @@ def rolled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ["panda", "quadruped_floating"])
-def test_kernels_with_routines_equal_the_oracle(name: str, dtype: type, rolled: None) -> None:
+def test_kernels_with_routines_equal_the_oracle(
+    name: str, dtype: type, roll_everything: None
+) -> None:
     """The test has every layout and a batch that does not fill the last vector."""
     model = by_name(name).model
     s = states(model, 19).rounded(np.dtype(dtype))
@@ -48,7 +50,9 @@ def test_kernels_with_routines_equal_the_oracle(name: str, dtype: type, rolled: 
 
 
 @needs_compiler
-def test_the_cuda_source_of_routines_equals_the_function(rolled: None, tmp_path: Path) -> None:
+def test_the_cuda_source_of_routines_equals_the_function(
+    roll_everything: None, tmp_path: Path
+) -> None:
     """Built by the host's compiler and run thread by thread."""
 
     def solve(shared, column):
@@ -71,18 +75,18 @@ def test_the_cuda_source_of_routines_equals_the_function(rolled: None, tmp_path:
 
 
 @needs_compiler
-def test_columns_with_equal_zeros_share_a_routine(rolled: None, tmp_path: Path) -> None:
+def test_columns_with_equal_zeros_share_a_routine(roll_everything: None, tmp_path: Path) -> None:
     """The routine for each limb omits its zeros."""
     factors = [0.5, -2.0, 3.0, 1.5, -1.0, 0.25]
 
-    def scaled(shared, column):
+    def scale(shared, column):
         return [s * x for s, x in zip(shared, column, strict=True)]
 
     def text(q):
         rows = [[q[0], q[1], q[2], 0.0, 0.0, 0.0], [q[1], q[2], q[3], 0.0, 0.0, 0.0]]
         rows += [[0.0, 0.0, 0.0, q[3], 2.0, q[5]], [0.0, 0.0, 0.0, q[1], 1.0, q[2]]]
         shared = [factor * q[4] for factor in factors]
-        return [y for column in each(scaled, shared, rows) for y in column]
+        return [y for column in each(scale, shared, rows) for y in column]
 
     program = record(text, {"q": (6,)})
     moving = [sum(r.inputs[COLUMN]) for r in program.routines.values()]

@@ -80,22 +80,22 @@ def inputs(count: int) -> np.ndarray:
     return np.random.default_rng(count).uniform(-1.0, 1.0, (count, 5))
 
 
-def wanted(function: Any, x: np.ndarray) -> np.ndarray:
+def evaluate_in_line(function: Any, x: np.ndarray) -> np.ndarray:
     return np.array([function(row.tolist(), sweep_in_line) for row in x])
 
 
-def recorded(function: Any) -> Program:
+def record_function(function: Any) -> Program:
     return record(function, {"x": (5,)})
 
 
 @each_function
 def test_a_recorded_sweep_equals_unrolled_steps(function: Any) -> None:
     """`scalar.sweep` and the recorded program run on numbers."""
-    program, x = recorded(function), inputs(3)
+    program, x = record_function(function), inputs(3)
     assert program.routines
     found = [program.on_numbers({"x": row})["out"] for row in x.tolist()]
-    assert error(np.array(found), wanted(function, x)) <= CLOSE[np.float64]
-    assert np.array_equal([function(row) for row in x.tolist()], wanted(function, x))
+    assert error(np.array(found), evaluate_in_line(function, x)) <= CLOSE[np.float64]
+    assert np.array_equal([function(row) for row in x.tolist()], evaluate_in_line(function, x))
 
 
 @each_function
@@ -109,7 +109,7 @@ def test_a_kernel_with_sweeps_equals_unrolled_steps(function: Any, dtype: Any) -
         return Call(function.__name__, model, algorithm, {"x": x}, out=out, shapes={"x": (5,)})
 
     x = inputs(19).astype(dtype)
-    expected = wanted(function, x.astype(float))
+    expected = evaluate_in_line(function, x.astype(float))
     for layout in (np.ascontiguousarray, np.asfortranarray):
         out = np.full(expected.shape, np.nan, dtype)
         run(MODEL, layout(x), out=out)
@@ -121,9 +121,11 @@ def test_a_kernel_with_sweeps_equals_unrolled_steps(function: Any, dtype: Any) -
 def test_the_cuda_source_of_sweeps_equals_unrolled_steps(function: Any, tmp_path: Path) -> None:
     """Built by the host's compiler and run thread by thread."""
     x = inputs(5)
-    out = np.full(wanted(function, x).shape, np.nan)
-    run_on_host(write(recorded(function), "swept", False, "cuda"), {"x": x}, out, folder=tmp_path)
-    assert error(out, wanted(function, x)) <= CLOSE[np.float64]
+    out = np.full(evaluate_in_line(function, x).shape, np.nan)
+    run_on_host(
+        write(record_function(function), "swept", False, "cuda"), {"x": x}, out, folder=tmp_path
+    )
+    assert error(out, evaluate_in_line(function, x)) <= CLOSE[np.float64]
 
 
 def test_a_step_is_recorded_once() -> None:
@@ -148,14 +150,14 @@ def test_zeros_and_equal_numbers_are_constants_of_a_sweep() -> None:
     """A state entry that stays zero is not an entry of the routine, nor is a number common to all
     rows.
     """
-    (routine,) = recorded(one_sweep).graph.routines.values()
+    (routine,) = record_function(one_sweep).graph.routines.values()
     assert routine.sweep is not None
     assert routine.sweep.state == 2 and routine.sweep.row == 2
     assert {len(row) for row in routine.sweep.fixed} == {1}
 
 
 def test_values_of_an_earlier_sweep_are_read_in_place() -> None:
-    _, second = recorded(one_after_the_other).graph.routines.values()
+    _, second = record_function(one_after_the_other).graph.routines.values()
     assert second.sweep is not None and second.sweep.row == 1
     ((name, values, steps),) = [(s.routine, s.values, s.steps) for s in second.sweep.sources]
     assert (name, values, steps) == ("routine0", 2, (4, 3, 2, 1, 0))
@@ -164,7 +166,7 @@ def test_values_of_an_earlier_sweep_are_read_in_place() -> None:
 def test_columns_of_mixed_values_are_not_read_in_place() -> None:
     """The values are of two sweeps, two values of one sweep, or of a sweep and symbols."""
 
-    def mixed(x: list, run: Any = sweep) -> list:
+    def mixed_columns(x: list, run: Any = sweep) -> list:
         rows = [[y] for y in x]
         (a,), _ = run(
             lambda s, row: ([s[0] * row[0]], [s[0], row[0] + s[0]]), [[2.0]], [range(5)], rows
@@ -185,9 +187,9 @@ def test_columns_of_mixed_values_are_not_read_in_place() -> None:
         )
         return list(ends[0])
 
-    program, x = recorded(mixed), inputs(3)
+    program, x = record_function(mixed_columns), inputs(3)
     found = [program.on_numbers({"x": row})["out"] for row in x.tolist()]
-    assert error(np.array(found), wanted(mixed, x)) <= CLOSE[np.float64]
+    assert error(np.array(found), evaluate_in_line(mixed_columns, x)) <= CLOSE[np.float64]
     *_, last = program.graph.routines.values()
     assert last.sweep is not None and last.sweep.sources == () and last.sweep.row == 4
 

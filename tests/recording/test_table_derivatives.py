@@ -21,7 +21,7 @@ def straight(x, t):
     return [sin(first) * x[1] + first, look(t, 2.0, floor(x[0])) * first]
 
 
-def looped(x, t):
+def steps_with_tables(x, t):
     """Steps that read the table, with an inner loop that reads it too."""
 
     def step(s):
@@ -36,7 +36,7 @@ def numbers() -> tuple[list[float], list[list[float]]]:
     return [1.3, 0.4], [[draw.uniform(-1, 1) for _ in range(SHAPE[1])] for _ in range(SHAPE[0])]
 
 
-@pytest.mark.parametrize("text", [straight, looped])
+@pytest.mark.parametrize("text", [straight, steps_with_tables])
 def test_derivatives_by_a_table_equal_finite_differences(text) -> None:
     def derivative(x, t, w):
         bars, touches = pull_back(x, text(x, t), w, {"t"})
@@ -60,7 +60,7 @@ def test_derivatives_by_a_table_equal_finite_differences(text) -> None:
             assert sums[i][j] == pytest.approx((ends[0] - ends[1]) / (2 * e), abs=1e-8)
 
 
-@pytest.mark.parametrize("text", [straight, looped])
+@pytest.mark.parametrize("text", [straight, steps_with_tables])
 def test_the_tangent_of_a_table_is_a_table(text) -> None:
     """J u for entries that move along u."""
 
@@ -81,6 +81,6 @@ def test_the_tangent_of_a_table_is_a_table(text) -> None:
 
 
 def test_look_ups_are_counted_for_each_step_of_a_loop() -> None:
-    program = record(looped, INPUTS, tables=("t",))
+    program = record(steps_with_tables, INPUTS, tables=("t",))
     (routine,) = program.graph.routines.values()
     assert looks(routine, {"t"}) == 3 * (3 + 1) and looks(routine, {"other"}) == 0

@@ -70,11 +70,11 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def deployed(file: Path) -> Any:
+def deployed_policy(file: Path) -> Any:
     return rl.DeployedPolicy(Follow(), rl.Policy(file))
 
 
-def test_observations_and_commands_equal_those_in_training(deployed: Any) -> None:
+def test_observations_and_commands_equal_those_in_training(deployed_policy: Any) -> None:
     """From states of an environment it computes the same observations, targets and forces.
 
     Observations include history and carried numbers.
@@ -83,54 +83,54 @@ def test_observations_and_commands_equal_those_in_training(deployed: Any) -> Non
     task.noise = {}
     env = rl.VecEnv(task, 1, seed=5)
     seen = env.reset()[0]["policy"]
-    deployed.reset()
+    deployed_policy.reset()
     for k in range(8):
         q, v, place = (env.carried[n][0].numpy().astype(float) for n in ("q", "v", "place"))
         before = env.carried["last_action"][0].numpy().copy()
-        wanted = deployed.step(q, v, place)
-        np.testing.assert_allclose(deployed.observation, seen[0].numpy(), atol=SINGLE)
-        action = np.clip(deployed.policy(deployed.observation), -1.0, 1.0)
+        wanted = deployed_policy.step(q, v, place)
+        np.testing.assert_allclose(deployed_policy.observation, seen[0].numpy(), atol=SINGLE)
+        action = np.clip(deployed_policy.policy(deployed_policy.observation), -1.0, 1.0)
         np.testing.assert_allclose(wanted.targets, place + action, atol=SINGLE)
         np.testing.assert_allclose(wanted.tau, 0.1 * before + k * task.step_seconds, atol=SINGLE)
         seen = env.step(torch.as_tensor(action)[None])[0]["policy"]
-    assert np.abs(deployed.observation[9:] - deployed.observation[:9]).max() > 0.01
+    assert np.abs(deployed_policy.observation[9:] - deployed_policy.observation[:9]).max() > 0.01
 
 
-def test_torques_are_those_of_the_drives_within_their_effort_limits(deployed: Any) -> None:
+def test_torques_are_those_of_the_drives_within_their_effort_limits(deployed_policy: Any) -> None:
     """kp (target - q) - kd v plus the forces. Before the first step they are zero."""
-    deployed.reset()
+    deployed_policy.reset()
     q, v = np.array([0.1, -0.2]), np.array([0.3, 0.1])
-    np.testing.assert_array_equal(deployed.torques(q, v), np.zeros(2))
-    wanted = deployed.step(q, v, [0.2, -0.1])
+    np.testing.assert_array_equal(deployed_policy.torques(q, v), np.zeros(2))
+    wanted = deployed_policy.step(q, v, [0.2, -0.1])
     pulled = 30.0 * (wanted.targets - q) - 2.0 * v
-    np.testing.assert_allclose(deployed.torques(q, v), pulled + wanted.tau, atol=1e-12)
+    np.testing.assert_allclose(deployed_policy.torques(q, v), pulled + wanted.tau, atol=1e-12)
     task = Follow()
     task.drives = wd.PD(30.0, 2.0, effort=0.5)
-    weak = rl.DeployedPolicy(task, deployed.policy)
+    weak = rl.DeployedPolicy(task, deployed_policy.policy)
     wanted = weak.step(q, v, [0.2, -0.1])
     np.testing.assert_allclose(
         weak.torques(q, v), np.clip(pulled, -0.5, 0.5) + wanted.tau, atol=1e-12
     )
 
 
-def test_commands_are_clipped_to_the_range_of_the_training(deployed: Any) -> None:
+def test_commands_are_clipped_to_the_range_of_the_training(deployed_policy: Any) -> None:
     """The number `<commanded>_range` is the range. Without a command it is zero."""
-    deployed.reset()
+    deployed_policy.reset()
     q = v = np.zeros(2)
-    far = deployed.step(q, v, [3.0, -0.1]).targets
-    deployed.reset()
-    np.testing.assert_array_equal(deployed.step(q, v, [0.6, -0.1]).targets, far)
-    assert deployed.commands == 2
-    deployed.reset()
-    deployed.step(q, v)
-    np.testing.assert_array_equal(deployed.observation[9:11], q)
+    far = deployed_policy.step(q, v, [3.0, -0.1]).targets
+    deployed_policy.reset()
+    np.testing.assert_array_equal(deployed_policy.step(q, v, [0.6, -0.1]).targets, far)
+    assert deployed_policy.commands == 2
+    deployed_policy.reset()
+    deployed_policy.step(q, v)
+    np.testing.assert_array_equal(deployed_policy.observation[9:11], q)
 
 
-def test_commands_change_at_most_at_the_rate_of_the_training(deployed: Any) -> None:
+def test_commands_change_at_most_at_the_rate_of_the_training(deployed_policy: Any) -> None:
     """The number `<commanded>_rate` is the rate per second. The command starts at zero."""
     task = Follow()
     task.numbers = {**task.numbers, "place_rate": np.array([5.0, 10.0])}
-    slow = rl.DeployedPolicy(task, deployed.policy)
+    slow = rl.DeployedPolicy(task, deployed_policy.policy)
     q = v = np.zeros(2)
     for want, now in (
         ([0.25, 0.25], [0.1, 0.2]),
@@ -141,16 +141,16 @@ def test_commands_change_at_most_at_the_rate_of_the_training(deployed: Any) -> N
         np.testing.assert_allclose(q - slow.observation[9:11], now, atol=1e-12)
 
 
-def test_twins_share_only_kernels(deployed: Any) -> None:
+def test_twins_share_only_kernels(deployed_policy: Any) -> None:
     q, v = np.array([0.1, -0.2]), np.zeros(2)
-    deployed.reset()
-    first = deployed.step(q, v, q)
-    twin = deployed.twin()
+    deployed_policy.reset()
+    first = deployed_policy.step(q, v, q)
+    twin = deployed_policy.twin()
     twin.step(5.0 + q, v, q)
-    second = deployed.step(q, v, q)
-    deployed.reset()
-    np.testing.assert_array_equal(deployed.step(q, v, q).targets, first.targets)
-    np.testing.assert_array_equal(deployed.step(q, v, q).targets, second.targets)
+    second = deployed_policy.step(q, v, q)
+    deployed_policy.reset()
+    np.testing.assert_array_equal(deployed_policy.step(q, v, q).targets, first.targets)
+    np.testing.assert_array_equal(deployed_policy.step(q, v, q).targets, second.targets)
 
 
 def test_a_policy_that_observes_contacts_is_refused(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def begun(envs: int = 6) -> dict[str, np.ndarray]:
     return {name: (ticks | first)[name] for name in TEXT.carried}
 
 
-def stepped(state: dict[str, np.ndarray], action: np.ndarray) -> dict[str, np.ndarray]:
+def step_environments(state: dict[str, np.ndarray], action: np.ndarray) -> dict[str, np.ndarray]:
     return TEXT.step(TASK.model, *state.values(), action, *NUMBERS)._asdict()  # type: ignore[no-any-return]
 
 
@@ -39,7 +39,7 @@ def history() -> list[tuple[dict[str, np.ndarray], np.ndarray, dict[str, np.ndar
     """States, actions and next states, for longer than an episode."""
     state, seen = begun(), []
     for k in range(14):
-        after = stepped(state, 0.3 * actions(k))
+        after = step_environments(state, 0.3 * actions(k))
         seen.append((state, 0.3 * actions(k), after))
         state = {name: after[name] for name in TEXT.carried}
     return seen
@@ -100,10 +100,10 @@ def test_rewards_are_summed_by_name_until_the_episode_ends(history: Any) -> None
 def test_leaving_the_place_terminates_and_the_time_limit_truncates(history: Any) -> None:
     state = begun()
     state["q"] = state["q"] + np.array([1.0, 0.0])
-    after = stepped(state, np.zeros((6, 2)))
+    after = step_environments(state, np.zeros((6, 2)))
     assert after["terminated"].all() and not after["truncated"].any()
     late = begun() | {"age": np.full(6, 9.0)}
-    after = stepped(late, np.zeros((6, 2)))
+    after = step_environments(late, np.zeros((6, 2)))
     assert after["truncated"].all() and not after["terminated"].any()
 
 
@@ -133,7 +133,7 @@ def test_a_completed_episode_is_truncated() -> None:
 def test_a_state_that_is_not_finite_ends_the_episode_without_a_reward() -> None:
     state = begun()
     state["v"][2] = np.nan
-    after = stepped(state, np.zeros((6, 2)))
+    after = step_environments(state, np.zeros((6, 2)))
     assert list(np.flatnonzero(after["failed"])) == [2] and after["terminated"][2]
     assert all(np.isfinite(x[2]).all() for n, x in after.items() if not n.startswith("final"))
 

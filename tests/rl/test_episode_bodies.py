@@ -30,7 +30,7 @@ def begun(text: EnvironmentStep) -> dict[str, np.ndarray]:
     return {"ticks": np.zeros(ENVS)} | found
 
 
-def stepped(text: EnvironmentStep, state: Any, action: float) -> dict[str, np.ndarray]:
+def step_environments(text: EnvironmentStep, state: Any, action: float) -> dict[str, np.ndarray]:
     arrays = [state[n] for n in text.carried]
     return text.step(
         TASK.model, *arrays, np.full((ENVS, 1), action), *text.shared_arrays.values()
@@ -145,7 +145,7 @@ def test_an_environment_moves_as_a_simulation_with_the_same_numbers(text: Enviro
     )
     pushed = 0.0
     for _ in range(12):
-        after = stepped(text, state, 1.0)
+        after = step_environments(text, state, 1.0)
         sim.step(np.full((ENVS, 1), 0.2))
         assert np.allclose(after["q"], sim.q, atol=1e-9) and np.allclose(
             after["v"], sim.v, atol=1e-8
@@ -161,10 +161,10 @@ def test_an_environment_moves_as_a_simulation_with_the_same_numbers(text: Enviro
 def test_impulses_of_pairs_are_zero_when_an_episode_begins(text: EnvironmentStep) -> None:
     state = begun(text)
     for _ in range(5):
-        state = stepped(text, state, 1.0)
+        state = step_environments(text, state, 1.0)
     assert state["pair_impulses"].any()
     state["age"][2] = text.length - 1
-    after = stepped(text, state, 1.0)
+    after = step_environments(text, state, 1.0)
     assert after["truncated"].tolist() == [k == 2 for k in range(ENVS)]
     assert not after["pair_impulses"][2].any() and not after["pair_features"][2].any()
     assert not after["critic"][2, -3:].any() and after["critic"][3, -3:].any()
@@ -173,8 +173,8 @@ def test_impulses_of_pairs_are_zero_when_an_episode_begins(text: EnvironmentStep
 def test_a_launch_equals_the_oracle(text: EnvironmentStep) -> None:
     state = begun(text)
     for _ in range(4):
-        state = stepped(text, state, 1.0)
-    after = stepped(text, state, 0.5)
+        state = step_environments(text, state, 1.0)
+    after = step_environments(text, state, 0.5)
     arrays = [state[n] for n in text.carried]
     wanted = wd.oracle(
         text.step, TASK.model, *arrays, np.full((ENVS, 1), 0.5), *text.shared_arrays.values()

@@ -11,12 +11,12 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 import torch
 from policy_files import linear_policy
-from rl_cases import Doubled, Hold, barely_trained
+from rl_cases import DoubledSpeed, Hold, barely_trained
 
 from warpdyn.rl.deployment import deployment_record
 
 
-class Measured(Hold):
+class MeasuringHold(Hold):
     """A task without noise that measures its distance from its place."""
 
     def measure(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def by_hand(task: rl.Task, path: Path, envs: int, steps: int) -> tuple[np.ndarra
 
 def test_evaluate_averages_the_rewards_of_first_episodes(policy: Path) -> None:
     """Per second of the requested time. Steps after the end of the first episode do not count."""
-    task = Measured()
+    task = MeasuringHold()
     seen = rl.evaluate(task, policy, envs=64, seed=1)
     earned, age, fallen = by_hand(task, policy, 64, 10)
     assert seen.seconds == pytest.approx(0.2) and seen.envs == 64
@@ -111,5 +111,5 @@ def test_a_policy_trained_with_another_observation_prints_a_remark(
 ) -> None:
     remarks = list[str]()
     monkeypatch.setattr(deployment_record, "say", remarks.append)
-    rl.evaluate(Doubled(), policy, envs=2)
-    assert "was trained differently from Doubled: its observe()" in "".join(remarks)
+    rl.evaluate(DoubledSpeed(), policy, envs=2)
+    assert "was trained differently from DoubledSpeed: its observe()" in "".join(remarks)

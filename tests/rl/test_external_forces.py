@@ -40,7 +40,7 @@ class Floating(rl.Task):
         return {"nothing": 0.0}
 
 
-class Pulled(Floating):
+class PulledBase(Floating):
     """A force along x of the base that equals the action."""
 
     def control(self, robot: Any, s: Any) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class Pulled(Floating):
         return {"tau": np.zeros(18), "f_ext": {"base": force}}
 
 
-class Pushed(Floating):
+class PushedBase(Floating):
     push = rl.HeldPush(60.0, hold=0.1, seconds=0.4)
 
 
@@ -60,7 +60,7 @@ def momentum(env: Any) -> np.ndarray:
 
 def test_a_force_of_control_changes_the_momentum_by_force_times_time() -> None:
     """Linear momentum in the world, of all robots."""
-    env = rl.VecEnv(Pulled(), 2)
+    env = rl.VecEnv(PulledBase(), 2)
     env.reset()
     env.step(torch.tensor([[3.0], [-6.0]]))
     np.testing.assert_allclose(momentum(env)[:, 0], [3.0 * 0.02, -6.0 * 0.02], rtol=1e-3)
@@ -71,7 +71,7 @@ def test_a_held_push_lasts_its_time_and_ends() -> None:
 
     It differs between robots.
     """
-    env = rl.VecEnv(Pushed(), 3, seed=1)
+    env = rl.VecEnv(PushedBase(), 3, seed=1)
     env.reset()
     found = [momentum(env)]
     for _ in range(46):
@@ -89,7 +89,7 @@ def test_a_held_push_lasts_its_time_and_ends() -> None:
 
 def test_a_push_and_a_force_of_control_on_the_same_link_are_added() -> None:
     """The push begins 0.4 s after the start of an episode, and lasts 0.1 s."""
-    task, given = Pushed(), np.array([0.0, 0.0, 5.0, 1.0, 2.0, 3.0])
+    task, given = PushedBase(), np.array([0.0, 0.0, 5.0, 1.0, 2.0, 3.0])
     upright = SimpleNamespace(fk=lambda q, frame: np.eye(4))
 
     @wd.kernel
@@ -133,14 +133,14 @@ MODELS = {
 def test_a_push_has_its_speed_in_the_world(name: str) -> None:
     """1 m/s of the whole robot in a horizontal direction, from an inclined base."""
 
-    class Inclined(Elsewhere):
+    class InclinedBase(Elsewhere):
         def begin(self, robot: Any, s: Any) -> dict[str, Any]:
             q = np.array(self.model.configurations["home"])
             turn = [0.6, 0.0, 0.0, 0.8]
             q[3:7] = turn if self.model.quaternion == "xyzw" else turn[-1:] + turn[:-1]
             return {"q": q, "v": np.zeros(self.model.nv)}
 
-    env = rl.VecEnv(Inclined(MODELS[name], rl.Push(1.0, 0.04, least=1.0)), 3, seed=1)
+    env = rl.VecEnv(InclinedBase(MODELS[name], rl.Push(1.0, 0.04, least=1.0)), 3, seed=1)
     env.reset()
     for pushed in (0.0, 0.0, 1.0):
         env.step(torch.zeros(3, 1))
@@ -152,7 +152,7 @@ def test_a_push_has_its_speed_in_the_world(name: str) -> None:
 
 def test_a_base_among_objects_is_pushed() -> None:
     """The default link is the robot's base, and not the world in which its objects lie."""
-    env = rl.VecEnv(Elsewhere(MODELS["with an object"], Pushed.push), 3, seed=1)
+    env = rl.VecEnv(Elsewhere(MODELS["with an object"], PushedBase.push), 3, seed=1)
     env.reset()
     for _ in range(25):
         env.step(torch.zeros(3, 1))
@@ -163,7 +163,7 @@ def test_a_base_among_objects_is_pushed() -> None:
 def test_mujoco_applies_external_forces_as_joint_forces() -> None:
     """The momentum of the whole robot in MuJoCo changes by force times time."""
     pytest.importorskip("mujoco")
-    env = rl.MujocoEnv(Pulled(), 2)
+    env = rl.MujocoEnv(PulledBase(), 2)
     env.reset()
     env.step(torch.tensor([[3.0], [-6.0]]))
     np.testing.assert_allclose(momentum(env)[:, 0], [3.0 * 0.02, -6.0 * 0.02], rtol=2e-2)
@@ -173,20 +173,20 @@ PANDA = wd.load_robot("panda")
 
 
 def test_unknown_links_are_refused_by_name() -> None:
-    class Nowhere(Pulled):
+    class Nowhere(PulledBase):
         def control(self, robot: Any, s: Any) -> dict[str, Any]:
             return {"tau": np.zeros(18), "f_ext": {"bas": np.zeros(6)}}
 
-    class Armed(Pushed):
+    class PushedArm(PushedBase):
         push = rl.HeldPush(1.0, link="arm")
 
-    class Nothing(Pulled):
+    class Nothing(PulledBase):
         def control(self, robot: Any, s: Any) -> dict[str, Any]:
             return {"f_ext": {"base": np.zeros(6)}}
 
     for task, said in (
         (Nowhere(), "f_ext names bas, which quadruped does not have; its links are base"),
-        (Armed(), "Armed.push: quadruped has no link 'arm'"),
+        (PushedArm(), "PushedArm.push: quadruped has no link 'arm'"),
         (Elsewhere(PANDA, rl.HeldPush(1.0)), "push: panda has no free base; name the link to push"),
         (Elsewhere(PANDA, rl.HeldPush(1.0, link="panda_link0")), "'panda_link0' of panda is fixed"),
         (Nothing(), "must return targets, tau, or both, and optionally f_ext; it returned f_ext"),
@@ -200,8 +200,10 @@ def test_unknown_links_are_refused_by_name() -> None:
 def test_a_deployed_policy_commands_no_external_forces(tmp_path: Any) -> None:
     from policy_files import linear_policy
 
-    file = linear_policy(tmp_path / "a.onnx", np.zeros((18, 1)), task="Pulled", robot="quadruped")
-    wanted = rl.DeployedPolicy(Pulled(), rl.Policy(file)).step(
+    file = linear_policy(
+        tmp_path / "a.onnx", np.zeros((18, 1)), task="PulledBase", robot="quadruped"
+    )
+    wanted = rl.DeployedPolicy(PulledBase(), rl.Policy(file)).step(
         np.array(wd.load_robot("quadruped").neutral), np.zeros(18)
     )
     np.testing.assert_array_equal(wanted.tau, np.zeros(12))

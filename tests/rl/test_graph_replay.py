@@ -66,7 +66,7 @@ def test_calls_first_run_then_capture_then_replay(monkeypatch: pytest.MonkeyPatc
 def test_a_training_with_graphs_equals_one_without(monkeypatch: pytest.MonkeyPatch) -> None:
     """With equal random numbers, rewards and weights agree."""
 
-    def trained() -> tuple[list[float], list[torch.Tensor]]:
+    def train() -> tuple[list[float], list[torch.Tensor]]:
         task = rl.make("cartpole_swing_up")
         recipe = replace(task.recipe, envs=256, steps=8, precision="float32")
         trainer = rl.Trainer(task, recipe=recipe, seed=1, device="cuda:0")
@@ -74,9 +74,9 @@ def test_a_training_with_graphs_equals_one_without(monkeypatch: pytest.MonkeyPat
         rewards = [progress.reward for progress in trainer.run(iterations=ITERATIONS)]
         return rewards, [x.detach().clone() for x in trainer.learner.actor.parameters()]
 
-    replayed = trained()
+    replayed = train()
     monkeypatch.setattr(GraphReplay, "__call__", lambda self: self._function())
-    plain = trained()
+    plain = train()
     assert replayed[0] == pytest.approx(plain[0], rel=TOLERANCE)
     for x, y in zip(replayed[1], plain[1], strict=True):
         torch.testing.assert_close(x, y, rtol=TOLERANCE, atol=TOLERANCE)

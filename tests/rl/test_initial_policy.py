@@ -11,7 +11,7 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 import torch
 from policy_files import linear_policy
-from rl_cases import Doubled, Hold
+from rl_cases import DoubledSpeed, Hold
 
 from warpdyn.rl import initial_policy
 from warpdyn.rl.deployment import deployment_record
@@ -20,7 +20,7 @@ RECIPE = rl.Recipe(envs=16, steps=4, epochs=1, batches=2, layers=(8,))
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[rl.Trainer, Path]:
+def first_training(tmp_path_factory: pytest.TempPathFactory) -> tuple[rl.Trainer, Path]:
     folder = tmp_path_factory.mktemp("first")
     trainer = rl.Trainer(Hold(), recipe=RECIPE, folder=folder)
     list(trainer.run(iterations=3))
@@ -29,10 +29,10 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[rl.Trainer, Path]
 
 
 def test_a_training_begun_from_a_policy_file_acts_as_the_file(
-    trained: tuple[rl.Trainer, Path],
+    first_training: tuple[rl.Trainer, Path],
 ) -> None:
     """To the rounding of the normalisation. The critic is new."""
-    first, folder = trained
+    first, folder = first_training
     second = rl.Trainer(Hold(), recipe=RECIPE, seed=1, init=folder / "policy.onnx")
     seen = torch.randn(5, 6)
     assert torch.allclose(first.policy()(seen), second.policy()(seen), atol=1e-5)
@@ -50,10 +50,10 @@ def test_the_hash_of_a_policy_file_does_not_change_between_versions(tmp_path: Pa
 
 
 def test_a_training_begun_from_a_checkpoint_has_both_networks(
-    trained: tuple[rl.Trainer, Path],
+    first_training: tuple[rl.Trainer, Path],
 ) -> None:
     """A resumed training must name the same initial file."""
-    first, folder = trained
+    first, folder = first_training
     again = folder / "again"
     second = rl.Trainer(Hold(), recipe=RECIPE, seed=1, init=folder / "checkpoint.pt", folder=again)
     for part in ("actor", "critic"):
@@ -73,10 +73,10 @@ def test_a_training_begun_from_a_checkpoint_has_both_networks(
 
 
 def test_the_deviation_of_a_checkpoint_overrides_the_recipes(
-    trained: tuple[rl.Trainer, Path], monkeypatch: pytest.MonkeyPatch
+    first_training: tuple[rl.Trainer, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A line is printed if they differ. From a policy file the recipe's deviation is used."""
-    first, folder = trained
+    first, folder = first_training
     lines: list[str] = []
     monkeypatch.setattr(initial_policy, "say", lines.append)
     other = replace(RECIPE, deviation=0.3)
@@ -88,8 +88,8 @@ def test_the_deviation_of_a_checkpoint_overrides_the_recipes(
     assert "checkpoint.pt" in line and "the recipe's deviation, 0.3, has no effect" in line
 
 
-def test_networks_of_other_sizes_are_refused(trained: tuple[rl.Trainer, Path]) -> None:
-    _, folder = trained
+def test_networks_of_other_sizes_are_refused(first_training: tuple[rl.Trainer, Path]) -> None:
+    _, folder = first_training
     wide = rl.Recipe(envs=16, steps=4, epochs=1, batches=2, layers=(16, 8))
     with pytest.raises(rl.TaskError, match=r"--set recipe.layers=8"):
         rl.Trainer(Hold(), recipe=wide, init=folder / "policy.onnx")
@@ -110,13 +110,13 @@ def test_networks_of_other_sizes_are_refused(trained: tuple[rl.Trainer, Path]) -
         rl.Trainer(Hold(), recipe=RECIPE, init=folder / "none.onnx")
 
 
-class Swapped(Hold):
+class OtherOrder(Hold):
     """Its policy observes the same terms in another order, its critic another term of that size."""
 
     groups = {"policy": ("speed", "off", "last"), "hidden": ("last", "speed", "more")}  # noqa: RUF012
 
 
-class Renamed(Hold):
+class OtherRobot(Hold):
     """The same task for another robot of the same size."""
 
     def __init__(self) -> None:
@@ -124,24 +124,26 @@ class Renamed(Hold):
         self.model = self.model.rename(name="other_pendulum")
 
 
-def test_a_checkpoint_with_other_observations_is_refused(trained: tuple[rl.Trainer, Path]) -> None:
+def test_a_checkpoint_with_other_observations_is_refused(
+    first_training: tuple[rl.Trainer, Path],
+) -> None:
     """The sizes of the networks fit, but terms would be mistaken for others."""
-    file = trained[1] / "checkpoint.pt"
+    file = first_training[1] / "checkpoint.pt"
     words = (
-        r"policy: off \(2\), speed \(2\), last \(2\); hidden: .*; Swapped observes "
+        r"policy: off \(2\), speed \(2\), last \(2\); hidden: .*; OtherOrder observes "
         r"policy: speed \(2\), off \(2\), last \(2\); hidden: last \(2\), speed \(2\), more \(3\)"
     )
     with pytest.raises(rl.TaskError, match=words):
-        rl.Trainer(Swapped(), recipe=RECIPE, init=file)
-    with pytest.raises(rl.TaskError, match=r"the robot double_pendulum; Renamed is for other"):
-        rl.Trainer(Renamed(), recipe=RECIPE, init=file)
+        rl.Trainer(OtherOrder(), recipe=RECIPE, init=file)
+    with pytest.raises(rl.TaskError, match=r"the robot double_pendulum; OtherRobot is for other"):
+        rl.Trainer(OtherRobot(), recipe=RECIPE, init=file)
 
 
 def test_a_checkpoint_of_an_earlier_version_is_accepted_with_a_remark(
-    trained: tuple[rl.Trainer, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    first_training: tuple[rl.Trainer, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It does not record what its task observed."""
-    whole = torch.load(trained[1] / "checkpoint.pt", weights_only=True)
+    whole = torch.load(first_training[1] / "checkpoint.pt", weights_only=True)
     del whole["terms"], whole["deployment"]
     torch.save(whole, tmp_path / "checkpoint.pt")
     remarks = list[str]()
@@ -163,11 +165,11 @@ def test_an_rsl_rl_training_begins_from_a_file(kind: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("kind", ["policy.onnx", "checkpoint.pt"])
 def test_a_file_with_another_observation_prints_a_remark(
-    kind: str, trained: tuple[rl.Trainer, Path], monkeypatch: pytest.MonkeyPatch
+    kind: str, first_training: tuple[rl.Trainer, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     remarks = list[str]()
     monkeypatch.setattr(deployment_record, "say", remarks.append)
-    rl.Trainer(Doubled(), recipe=RECIPE, init=trained[1] / kind)
+    rl.Trainer(DoubledSpeed(), recipe=RECIPE, init=first_training[1] / kind)
     assert "its observe() or update() computed another speed" in "".join(remarks)
 
 

@@ -17,7 +17,7 @@ from warpdyn.rl.environment_step import EnvironmentStep
 ENVS = 6
 
 
-class Measured(Hold):
+class MeasuredJoints(Hold):
     """A task that observes joints and speeds, which are measured, and its last action, which is
     not.
     """
@@ -47,7 +47,7 @@ def run(task: rl.Task, steps: int) -> list[dict[str, np.ndarray]]:
 
 def test_an_encoder_offset_shifts_measured_positions_and_drive_targets() -> None:
     """The robot moves as one without offset to targets that are lower by the offset."""
-    task = Measured()
+    task = MeasuredJoints()
     task.vary = {"encoder_bias": rl.Vary(-0.1, 0.1, how="add")}
     before, after = run(task, 1)
     bias = before["encoder_bias"]
@@ -66,7 +66,7 @@ def test_an_encoder_offset_shifts_measured_positions_and_drive_targets() -> None
 
 def test_delayed_observations_interpolate_between_steps() -> None:
     """Linearly between two steps. The critic and terms that are not measured have no delay."""
-    task = Measured()
+    task = MeasuredJoints()
     task.vary = {"observation_latency": rl.Vary(0.0, 2.5 * task.step_seconds)}
     states = run(task, 5)
     steps = states[0]["observation_latency"] / task.step_seconds
@@ -86,7 +86,7 @@ def test_delayed_observations_interpolate_between_steps() -> None:
 
 def test_quadratic_friction_slows_a_robot() -> None:
     """As viscous friction with c |v| at the beginning of the step."""
-    task = Measured()
+    task = MeasuredJoints()
     task.vary = {"quadratic_friction": rl.Vary(0.5, 1.0)}
     *_, before, after = run(task, 3)
     c, joints = before["quadratic_friction"], [j.name for j in task.model.moving_joints]
@@ -116,7 +116,7 @@ LATE = {"observation_latency": rl.Vary(0.0, 0.01)}
     ],
 )
 def test_invalid_sensor_errors_are_refused(change: dict[str, Any], error: str) -> None:
-    task = Measured()
+    task = MeasuredJoints()
     task.__dict__.update(change)
     with pytest.raises(rl.TaskError, match=error):
         EnvironmentStep(task, 0)

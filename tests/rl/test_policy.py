@@ -107,9 +107,9 @@ def test_malformed_metadata_is_refused(tmp_path: Path, described: str, reason: s
 def test_a_read_error_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     from warpdyn.rl import policy
 
-    def broken(*_: object) -> bytes:
+    def fail_to_read(*_: object) -> bytes:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(policy, "read_regular_file", broken)
+    monkeypatch.setattr(policy, "read_regular_file", fail_to_read)
     with pytest.raises(rl.TaskError, match=r"^x\.onnx cannot be read: Input/output error$"):
         rl.Policy("x.onnx")

@@ -14,7 +14,7 @@ from pushed_box import BOX, PUSHER, PushedBox
 import warpdyn as wd
 
 
-class Dropped(rl.QuadrupedVelocity):
+class DroppedQuadruped(rl.QuadrupedVelocity):
     """A quadruped with feet 1 cm above the ground. It carries copies of the forces."""
 
     substep_forces = True
@@ -35,7 +35,7 @@ class Dropped(rl.QuadrupedVelocity):
         return {"nothing": np.sum(s.peak_forces)}
 
 
-class Plain(Dropped):
+class Plain(DroppedQuadruped):
     """The same motion with the forces of the last substep only."""
 
     substep_forces = False
@@ -47,7 +47,7 @@ class Plain(Dropped):
         return {"nothing": 0.0}
 
 
-class Late(Dropped):
+class Late(DroppedQuadruped):
     vary = {"latency": rl.Vary(0.013, 0.013)}  # noqa: RUF012
 
 
@@ -55,7 +55,7 @@ class PlainLate(Plain):
     vary = {"latency": rl.Vary(0.013, 0.013)}  # noqa: RUF012
 
 
-@pytest.mark.parametrize(("task", "plain"), [(Dropped(), Plain()), (Late(), PlainLate())])
+@pytest.mark.parametrize(("task", "plain"), [(DroppedQuadruped(), Plain()), (Late(), PlainLate())])
 def test_substep_forces_show_impacts_and_do_not_change_the_motion(task: Any, plain: Any) -> None:
     """Also with delayed targets.
 
@@ -80,7 +80,7 @@ def test_substep_forces_show_impacts_and_do_not_change_the_motion(task: Any, pla
 
 def test_mujoco_env_has_substep_forces() -> None:
     pytest.importorskip("mujoco")
-    env = rl.MujocoEnv(Dropped(), 1)
+    env = rl.MujocoEnv(DroppedQuadruped(), 1)
     env.reset()
     carried = []
     for _ in range(60):
@@ -95,11 +95,11 @@ def test_mujoco_env_has_substep_forces() -> None:
 def test_substep_forces_do_not_change_steps_with_contact_pairs() -> None:
     """The impulses of the pairs of a pushed box are carried through the loop."""
 
-    class Counted(PushedBox):
+    class SubstepBox(PushedBox):
         substep_forces = True
 
     ends = []
-    for task in (PushedBox(), Counted()):
+    for task in (PushedBox(), SubstepBox()):
         env = rl.VecEnv(task, 2, seed=0)
         env.reset()
         for _ in range(5):
@@ -126,11 +126,11 @@ def test_substep_forces_do_not_change_steps_with_points_and_pairs() -> None:
         def update(self, robot: Any, s: Any) -> dict[str, Any]:
             return {"felt": s.pair_forces[0], "carried": np.sum(s.forces, axis=0)}
 
-    class Counted(OnCorners):
+    class SubstepCorners(OnCorners):
         substep_forces = True
 
     ends = []
-    for task in (OnCorners(), Counted()):
+    for task in (OnCorners(), SubstepCorners()):
         env = rl.VecEnv(task, 2, seed=0)
         env.reset()
         for _ in range(20):

@@ -10,7 +10,7 @@ import warpdyn as wd
 rl = pytest.importorskip("warpdyn.rl")
 
 
-def drawn(vary: object, default: float | np.ndarray, count: int = 20_000) -> np.ndarray:
+def draw_values(vary: object, default: float | np.ndarray, count: int = 20_000) -> np.ndarray:
     """Values that environments draw, each its own."""
 
     @wd.kernel
@@ -31,19 +31,19 @@ def drawn(vary: object, default: float | np.ndarray, count: int = 20_000) -> np.
 def test_a_drawn_number_has_the_mean_and_deviation_of_its_law(
     vary: object, default: float, mean: float, deviation: float
 ) -> None:
-    values = drawn(vary, default)
+    values = draw_values(vary, default)
     assert values.mean() == pytest.approx(mean, abs=4 * deviation / np.sqrt(len(values)))
     assert values.std() == pytest.approx(deviation, rel=0.03)
 
 
 def test_a_log_uniform_draw_is_uniform_in_its_logarithm() -> None:
-    values = drawn(rl.Vary(0.1, 10.0, "log_uniform"), 1.0)
+    values = draw_values(rl.Vary(0.1, 10.0, "log_uniform"), 1.0)
     assert values.min() >= 0.1 and values.max() <= 10.0
     assert np.mean(values < 1.0) == pytest.approx(0.5, abs=0.02)
 
 
 def test_a_default_of_several_numbers_draws_independent_factors() -> None:
-    values = drawn(rl.Vary(0.9, 1.1, how="scale"), np.array([1.0, 2.0, 3.0]), 2000)
+    values = draw_values(rl.Vary(0.9, 1.1, how="scale"), np.array([1.0, 2.0, 3.0]), 2000)
     assert values.shape == (2000, 3)
     assert np.abs(np.corrcoef(values.T) - np.eye(3)).max() < 0.1
 

@@ -310,7 +310,7 @@ def test_progress_has_the_numbers_of_the_iterations_steps() -> None:
     trainer = rl.Trainer(Hold(), seed=3)
     step, taken = trainer.env.step, list[Any]()
 
-    def recorded(action: Any) -> Any:
+    def record_step(action: Any) -> Any:
         found = step(action)
         _, reward, fell, late, extra = found
         taken.append(
@@ -321,7 +321,7 @@ def test_progress_has_the_numbers_of_the_iterations_steps() -> None:
         )
         return found
 
-    trainer.env.step = recorded
+    trainer.env.step = record_step
     (progress,) = trainer.run(iterations=1)
     reward, over, falls, *episode = np.sum(taken, axis=0).tolist()
     names, seconds = list(step(torch.zeros(16, 2))[4]["episode"]), trainer.task.step_seconds

@@ -15,7 +15,7 @@ ENVS = 4000
 MODEL = wd.load_robot("double_pendulum")
 
 
-def drawn(what: Any, default: Any) -> np.ndarray:
+def draw_values(what: Any, default: Any) -> np.ndarray:
     """A draw of each of many environments."""
 
     @wd.kernel
@@ -39,14 +39,14 @@ def test_draws_have_the_mean_and_deviation_of_their_law(
     vary: Any, mean: float, deviation: float
 ) -> None:
     """From the default 10. Those of log-uniform numbers are computed by integrals."""
-    x = drawn(vary, 10.0)
+    x = draw_values(vary, 10.0)
     assert abs(x.mean() - mean) < 4 * deviation / np.sqrt(ENVS)
     assert np.isclose(x.std(), deviation, rtol=0.05)
     assert vary.how != "abs" or x.max() <= vary.largest
 
 
 def test_entries_are_drawn_independently() -> None:
-    x = drawn(rl.Vary(0.0, 1.0, how="scale"), np.array([1.0, 2.0, 0.0]))
+    x = draw_values(rl.Vary(0.0, 1.0, how="scale"), np.array([1.0, 2.0, 0.0]))
     assert x.shape == (ENVS, 3) and not x[:, 2].any()
     assert abs(np.corrcoef(x[:, 0], x[:, 1])[0, 1]) < 0.06
 

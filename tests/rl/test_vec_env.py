@@ -27,18 +27,18 @@ class Short(Hold):
     numbers = {"reach": np.array([10.0])}  # noqa: RUF012
 
 
-def acted(env: Any, steps: int, seed: int = 0) -> list[Any]:
+def act_randomly(env: Any, steps: int, seed: int = 0) -> list[Any]:
     """Copied results of steps with random actions."""
     draw = torch.Generator().manual_seed(seed)
     seen = []
     for _ in range(steps):
         action = torch.rand((env.num_envs, 2), generator=draw) * 2 - 1
-        seen.append([_copied(x) for x in env.step(action)])
+        seen.append([_copy(x) for x in env.step(action)])
     return seen
 
 
-def _copied(x: Any) -> Any:
-    return {n: _copied(y) for n, y in x.items()} if isinstance(x, dict) else x.clone()
+def _copy(x: Any) -> Any:
+    return {n: _copy(y) for n, y in x.items()} if isinstance(x, dict) else x.clone()
 
 
 def test_vec_env_is_a_vector_environment_of_gymnasium() -> None:
@@ -80,7 +80,7 @@ def test_with_same_step_an_episode_ends_and_begins_in_one_step() -> None:
     """
     env = rl.VecEnv(Short(), 4)
     env.reset()
-    *_, last = acted(env, 3)
+    *_, last = act_randomly(env, 3)
     seen, _, terminated, truncated, info = last
     assert truncated.all() and not terminated.any() and info["_final_obs"].all()
     assert (seen["hidden"][:, 5:] == 0).all() and (info["final_obs"]["hidden"][:, 6] == 3).all()
@@ -91,11 +91,11 @@ def test_with_next_step_an_episode_begins_in_the_step_after_its_end() -> None:
     env = rl.VecEnv(Short(), 4, autoreset="next_step")
     assert env.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
     env.reset()
-    *_, end, fresh = acted(env, 4)
+    *_, end, fresh = act_randomly(env, 4)
     assert end[3].all() and (end[0]["hidden"][:, 6] == 3).all()
     assert not fresh[2].any() and not fresh[3].any() and not fresh[1].any()
     assert (fresh[0]["hidden"][:, 6] == 0).all()
-    assert not acted(env, 2)[-1][3].any()
+    assert not act_randomly(env, 2)[-1][3].any()
 
 
 def test_equal_seeds_give_equal_bits_in_any_batch() -> None:
@@ -194,11 +194,11 @@ def test_numbers_and_scales_can_change_between_steps() -> None:
 def test_a_restored_state_continues_with_the_same_bits() -> None:
     env = rl.VecEnv(Hold(), 6)
     env.reset()
-    acted(env, 4)
+    act_randomly(env, 4)
     state = env.state()
-    ahead = acted(env, 8, 1)
+    ahead = act_randomly(env, 8, 1)
     env.restore(state)
-    again = acted(env, 8, 1)
+    again = act_randomly(env, 8, 1)
     for x, y in zip(ahead, again, strict=True):
         assert torch.equal(x[0]["hidden"], y[0]["hidden"]) and torch.equal(x[1], y[1])
     with pytest.raises(ValueError, match="a state must have q, v"):
@@ -219,14 +219,14 @@ def test_invalid_arguments_and_actions_are_refused() -> None:
 
 
 def test_a_reward_that_is_nan_is_refused_by_name() -> None:
-    class Broken(Hold):
+    class InvalidReward(Hold):
         def reward(self, robot: Any, s: Any) -> dict[str, Any]:
             return {"still": np.sqrt(s.q[0] - 10.0), "near": 1.0 + 0.0 * s.q[0]}
 
-    env = rl.VecEnv(Broken(), 4)
+    env = rl.VecEnv(InvalidReward(), 4)
     env.reset()
     with pytest.raises(
-        rl.TaskError, match="Broken: the reward still is not finite in environment 0"
+        rl.TaskError, match="InvalidReward: the reward still is not finite in environment 0"
     ):
         env.step(torch.zeros(4, 2))
 
@@ -267,14 +267,14 @@ def test_a_step_uses_few_torch_operations(monkeypatch: pytest.MonkeyPatch) -> No
         env.step(action)
     seen: list[str] = []
 
-    class Noted(TorchDispatchMode):
+    class RecordOperations(TorchDispatchMode):
         def __torch_dispatch__(
             self, function: Any, _: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             seen.append(str(function))
             return function(*args, **(kwargs or {}))
 
-    with Noted():
+    with RecordOperations():
         env.step(action)
     assert [x.split(".")[1] for x in seen if "unbind" not in x] == [
         "copy_",
@@ -306,7 +306,7 @@ def test_the_number_of_threads_does_not_change_results() -> None:
             wd.runtime.set_num_threads(threads)
             env = rl.VecEnv(Hold(), 700)
             env.reset()
-            bits.append(acted(env, 6)[-1][0]["hidden"])
+            bits.append(act_randomly(env, 6)[-1][0]["hidden"])
     finally:
         wd.runtime.set_num_threads(before)
     assert torch.equal(*bits)

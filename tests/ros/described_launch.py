@@ -42,7 +42,7 @@ def launch_reader(monkeypatch, tmp_path):
                     f'Argument "{d.name}" provided value "{chosen[d.name]}" is not valid'
                 )
         actions = [e for e in description.entities if e not in declared]
-        found = list(opened(actions, chosen))
+        found = list(open_actions(actions, chosen))
         nodes = read.nodes = [e for e in found if isinstance(e, Node)]
         assert all(isinstance(e, (Node, LogInfo)) for e in found)
         return declared, [command(node, chosen, tmp_path) for node in nodes]
@@ -50,7 +50,7 @@ def launch_reader(monkeypatch, tmp_path):
     return read
 
 
-def opened(actions, chosen):
+def open_actions(actions, chosen):
     """The actions whose condition holds, and the actions that functions return."""
     for action in actions:
         if action.condition is None or text(action.condition.expression, chosen) in (
@@ -59,7 +59,7 @@ def opened(actions, chosen):
             "1",
         ):
             if hasattr(action, "function"):
-                yield from opened(action.function(chosen) or (), chosen)
+                yield from open_actions(action.function(chosen) or (), chosen)
             else:
                 yield action
 
@@ -84,7 +84,7 @@ def command(node, chosen, folder):
     merged = {}
     for k, entry in enumerate(node.parameters):
         if isinstance(entry, dict):
-            values = {parameter: evaluated(value, chosen) for parameter, value in entry.items()}
+            values = {parameter: evaluate(value, chosen) for parameter, value in entry.items()}
             place = f"{space}_{node.name}".replace("/", "_")
             path = folder / f"launch_params{place}_{k}.yaml"
             path.write_text(yaml.safe_dump({name: {"ros__parameters": values}}))
@@ -99,7 +99,7 @@ def command(node, chosen, folder):
     return node.executable, merged, line
 
 
-def evaluated(value, chosen):
+def evaluate(value, chosen):
     """The value of a parameter. A ParameterValue converts a text."""
     if not hasattr(value, "value_type"):
         return value

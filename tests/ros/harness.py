@@ -290,7 +290,7 @@ class Peer:
             f"{what} did not happen within {patience} s; diagnostics: {self.message!r}"
         )
 
-    def matched(self) -> None:
+    def wait_until_matched(self) -> None:
         """Wait until states, torques, commands and diagnostics have found their endpoints."""
         self.wait(
             lambda: (

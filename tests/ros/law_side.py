@@ -30,7 +30,7 @@ class Side:
         self.peer = Peer(context, space)
         self.q, self.v = READY.copy(), REST.copy()
         self.publishers: dict = {}
-        self.peer.matched()
+        self.peer.wait_until_matched()
 
     def send(self):
         self.peer.send(NAMES, self.q, self.v)
@@ -42,7 +42,7 @@ class Side:
             self.peer.wait(made.get_subscription_count, f"{topic} matched", each=self.send)
         self.publishers[topic].publish(message)
 
-    def settled(self, expected, what, enabled=True):
+    def wait_for_torque(self, expected, what, enabled=True):
         """Wait until the node sends this."""
         peer = self.peer
 
@@ -56,24 +56,24 @@ class Side:
     def begin(self):
         """Enable the robot at READY, whatever reference a previous test has left."""
 
-        def enabled():
+        def enable():
             self.publish("reference", reference(READY))
             return self.peer.enable(each=self.send).success
 
-        self.peer.wait(enabled, "enabling", each=self.send)
+        self.peer.wait(enable, "enabling", each=self.send)
 
-    def counted(self, reason):
+    def refusal_count(self, reason):
         return int(self.peer.values.get(f"noticed.{reason}", 0))
 
-    def refused(self, topic, message, reason):
+    def wait_for_refusal(self, topic, message, reason):
         """Send the message until it is counted. Each one is counted once."""
-        before = self.counted(reason)
+        before = self.refusal_count(reason)
 
         def again():
             self.publish(topic, message)
             self.send()
 
-        self.peer.wait(lambda: self.counted(reason) > before, reason, each=again)
+        self.peer.wait(lambda: self.refusal_count(reason) > before, reason, each=again)
 
     def close(self):
         self.peer.close()

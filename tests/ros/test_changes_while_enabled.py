@@ -28,18 +28,18 @@ def sides(context):
     with NodeProcess(parameters) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
-        peer.matched()
+        peer.wait_until_matched()
 
         def send():
             peer.send(NAMES, Q, [0.0] * 8)
 
         assert peer.enable(each=send).success
-        settled(peer, send, Oracle().torque(NAMES, Q))
+        wait_for_command(peer, send, Oracle().torque(NAMES, Q))
         yield peer, send
         peer.close()
 
 
-def settled(peer, send, expected):
+def wait_for_command(peer, send, expected):
     peer.wait(
         lambda: peer.commands and np.allclose(peer.commands[-1], expected, rtol=0.0, atol=EXACT),
         f"commands {expected}",
@@ -61,7 +61,7 @@ def test_a_parameter_change_makes_no_step(sides, name, value):
     last = peer.commands[-1]
     seen = len(peer.commands)
     assert peer.set_parameter(name, value, each=send).successful
-    settled(peer, send, expected)
+    wait_for_command(peer, send, expected)
     new = np.array([last, *peer.commands[seen:]])
     change = np.abs(expected - last).max()
     assert change > 3.0, "worth looking at"
@@ -77,7 +77,7 @@ def test_a_payload_is_applied_after_a_bad_description(sides):
     assert peer.set_parameter("payload.mass", 2.0, each=send).successful
     loaded = Oracle()
     loaded.add_load("panda_hand", 2.0, np.zeros(3))
-    settled(peer, send, loaded.torque(NAMES, Q))
+    wait_for_command(peer, send, loaded.torque(NAMES, Q))
     peer.wait_for_value("payload", lambda v: v == "2 kg on panda_hand", each=send)
 
 
@@ -95,7 +95,7 @@ def test_references_for_one_joint_that_jumps_and_that_is_not_followed(context):
     with NodeProcess(parameters) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
-        peer.matched()
+        peer.wait_until_matched()
         references = peer.node.create_publisher(JointTrajectory, peer.own + "reference", 1)
         peer.wait(references.get_subscription_count, "reference matched")
 
@@ -114,10 +114,10 @@ def test_references_for_one_joint_that_jumps_and_that_is_not_followed(context):
 
         peer.wait(lambda: len(peer.torques) > 5, "torques", each=stream(0.1))
         assert peer.enable(each=stream(0.1)).success
-        settled(peer, stream(0.1), torque(0.1))
+        wait_for_command(peer, stream(0.1), torque(0.1))
         peer.wait_for_value("noticed.reference_too_far", bool, each=stream(1.0))
         assert "panda_joint2" in peer.values["last reference refused"]
-        settled(peer, stream(1.0), torque(0.1))
+        wait_for_command(peer, stream(1.0), torque(0.1))
         peer.wait(
             lambda: "panda_joint2 is 0.35 from its reference" in peer.message,
             "the fault",

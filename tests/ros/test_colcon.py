@@ -70,7 +70,7 @@ KEYS = {"urdf_parser_py": "urdfdom_py"} | {
 """Keys of rosdep by the module's name, where they differ."""
 
 
-def imported(folder):
+def imported_modules(folder):
     """Modules outside of the standard library that the files of a folder import."""
     for file in (ROOT / folder).rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
@@ -85,7 +85,7 @@ def test_package_xml_names_all_dependencies():
     requirement of pip."""
     package = ElementTree.parse(ROOT / "package.xml").getroot()
     named = {element.text for element in package.iter("exec_depend")}
-    modules = {m for folder in ("warpdyn", "ros2_node", "launch") for m in imported(folder)}
+    modules = {m for folder in ("warpdyn", "ros2_node", "launch") for m in imported_modules(folder)}
     modules -= OURS | OPTIONAL | NO_KEY | set(sys.stdlib_module_names)
     assert {KEYS.get(m, m) for m in modules} <= named
     setup = (ROOT / "setup.py").read_text()

@@ -49,7 +49,7 @@ class Arm:
         for _ in range(count):
             self.state(effort, **more)
 
-    def felt(self, effort, count=60, **more) -> np.ndarray:
+    def external_torques_at(self, effort, count=60, **more) -> np.ndarray:
         """External torques after the observer has settled."""
         self.states(count, effort, **more)
         wanted = self.clock
@@ -92,7 +92,7 @@ def node():
 @pytest.fixture(scope="module")
 def arm(node, context):
     peer = Peer(context, "felt")
-    peer.matched()
+    peer.wait_until_matched()
     arm = Arm(peer)
     peer.wait(
         lambda: peer.node.count_publishers(peer.own + "external_wrench_estimate"), "its topics"
@@ -105,8 +105,8 @@ def arm(node, context):
 def test_external_torques_and_the_wrench_are_published(arm):
     """The torques are by joint, and the wrench is on the hand, in its frame. Both are zero without
     a push."""
-    assert np.abs(arm.felt(HELD)).max() < ROUNDING
-    np.testing.assert_allclose(arm.felt(HELD - PUSH), PUSH, atol=1e-6)
+    assert np.abs(arm.external_torques_at(HELD)).max() < ROUNDING
+    np.testing.assert_allclose(arm.external_torques_at(HELD - PUSH), PUSH, atol=1e-6)
     assert list(arm.external[-1].name) == NAMES
     message = arm.peer.wait(lambda: arm.wrenches and arm.wrenches[-1], "a wrench")
     force, torque = message.wrench.force, message.wrench.torque
@@ -120,7 +120,7 @@ def test_a_joint_without_effort_has_nan_and_the_others_are_observed(arm):
     """joint_state_broadcaster writes NaN for a missing effort. It is counted."""
     effort = HELD - PUSH
     effort[7] = np.nan
-    found = arm.felt(effort)
+    found = arm.external_torques_at(effort)
     assert np.isnan(found[7])
     np.testing.assert_allclose(found[:7], PUSH[:7], atol=1e-6)
     arm.peer.wait_for_value("noticed.effort_nonfinite", bool, each=lambda: arm.state(effort))
@@ -139,12 +139,12 @@ def test_a_joint_without_effort_has_nan_and_the_others_are_observed(arm):
 def test_a_fault_restarts_the_observer_and_is_counted(arm, fault, reason):
     """External torques are zero at once, and the push is observed again within a few times 1 /
     gain. The torques of the node do not change."""
-    np.testing.assert_allclose(arm.felt(HELD - PUSH), PUSH, atol=1e-6)
+    np.testing.assert_allclose(arm.external_torques_at(HELD - PUSH), PUSH, atol=1e-6)
     arm.state(**fault)
     arm.peer.wait_for_value(f"noticed.{reason}", bool, each=lambda: arm.state(HELD))
-    begun = arm.felt(HELD - PUSH, count=1)
+    begun = arm.external_torques_at(HELD - PUSH, count=1)
     assert np.abs(begun).max() < 0.2 * np.abs(PUSH).max()
-    np.testing.assert_allclose(arm.felt(HELD - PUSH), PUSH, atol=1e-6)
+    np.testing.assert_allclose(arm.external_torques_at(HELD - PUSH), PUSH, atol=1e-6)
     np.testing.assert_allclose(arm.peer.torques[-1].effort[:8], HELD, atol=1e-6)
 
 
@@ -281,11 +281,11 @@ def test_a_payload_is_identified_from_a_motion(arm):
     heard = peer.call("identify_payload", Trigger)
     assert heard.success and "heard 6.0 s" in heard.message
 
-    def answered():
+    def ask_for_payload():
         reply = peer.call("identify_payload", Trigger)
         return reply if reply.success or "computing" not in reply.message else None
 
-    text = peer.wait(answered, "an answer", 300.0).message
+    text = peer.wait(ask_for_payload, "an answer", 300.0).message
     values = dict(line.strip().split(": ", 1) for line in text.splitlines() if ": " in line)
     mass, deviation = (float(x.split()[0]) for x in values["mass"].split("±"))
     assert abs(mass - 1.6) < 4 * deviation < 0.05, text
@@ -318,11 +318,11 @@ def test_identification_time_ends_the_record_and_gaps_are_reported(arm):
     arm.state(HELD, dt=1.0)
     arm.states(120, HELD, dt=0.01)
 
-    def answered():
+    def ask_for_payload():
         reply = peer.call("identify_payload", Trigger)
         return reply if "computing" not in reply.message else None
 
-    reply = peer.wait(answered, "an answer", 300.0)
+    reply = peer.wait(ask_for_payload, "an answer", 300.0)
     assert not reply.success and "states were lost" in reply.message
     assert peer.set_parameter("identification_time", 0.0).successful
 
@@ -350,7 +350,7 @@ def test_gravity_is_diagnosed_from_several_poses(arm):
 
 def test_without_efforts_the_services_say_what_is_missing(panda_node, peer):
     """The topics do not exist, and a threshold without efforts is refused."""
-    peer.matched()
+    peer.wait_until_matched()
     for service in ("identify_payload", "diagnose_gravity"):
         answer = peer.call(service, Trigger)
         assert not answer.success and "effort_source: message" in answer.message

@@ -57,7 +57,7 @@ def node():
 
 
 @pytest.fixture(scope="module")
-def matched(context, node):
+def topic_peer(context, node):
     peer = Peer(context, "topic")
     peer.wait(peer.descriptions.get_subscription_count, "description matched")
     yield peer
@@ -65,78 +65,83 @@ def matched(context, node):
 
 
 @pytest.fixture
-def described(matched):
-    matched.begin()
-    matched.wait(lambda: matched.diagnostics, "diagnostics")
-    return matched
+def described_peer(topic_peer):
+    topic_peer.begin()
+    topic_peer.wait(lambda: topic_peer.diagnostics, "diagnostics")
+    return topic_peer
 
 
-def test_without_a_model_nothing_is_enabled(described, node):
-    answer = described.enable()
+def test_without_a_model_nothing_is_enabled(described_peer, node):
+    answer = described_peer.enable()
     assert not answer.success and "no model" in answer.message
-    assert "waiting for a model" in described.message
-    assert described.call("reload", Trigger).success is False
-    described.send(["a"], [1.0])
+    assert "waiting for a model" in described_peer.message
+    assert described_peer.call("reload", Trigger).success is False
+    described_peer.send(["a"], [1.0])
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_bad_description_is_refused_with_a_reason(case, described, node):
+def test_a_bad_description_is_refused_with_a_reason(case, described_peer, node):
     text, reason = REFUSED[case]
-    count = int(described.values.get("noticed.description_refused", "0"))
-    described.descriptions.publish(String(data=text))
-    described.wait_for_value("noticed.description_refused", lambda n: int(n) > count)
-    refusal = described.values["model refused"]
+    count = int(described_peer.values.get("noticed.description_refused", "0"))
+    described_peer.descriptions.publish(String(data=text))
+    described_peer.wait_for_value("noticed.description_refused", lambda n: int(n) > count)
+    refusal = described_peer.values["model refused"]
     assert len(refusal) > 20 and reason in refusal, refusal
-    assert "model refused" in described.message and node.alive
+    assert "model refused" in described_peer.message and node.alive
 
 
 @pytest.mark.parametrize("case", LARGE)
-def test_a_large_description_is_accepted(case, described, node):
+def test_a_large_description_is_accepted(case, described_peer, node):
     text, dof = LARGE[case]
-    described.descriptions.publish(String(data=text))
+    described_peer.descriptions.publish(String(data=text))
     name = "chain" if case == "500 links" else "double_pendulum"
-    described.wait_for_value("model", lambda m: m == name)
-    assert len(described.values["command joints"].split()) == dof
+    described_peer.wait_for_value("model", lambda m: m == name)
+    assert len(described_peer.values["command joints"].split()) == dof
 
 
-def test_a_description_changes_while_enabled(described, node):
+def test_a_description_changes_while_enabled(described_peer, node):
     """A bad one leaves the arm enabled with the old model. A good one first stops it, then replaces
     the model, and the robot is disabled."""
     panda = Oracle("panda")
     names = [*(f"panda_joint{i}" for i in range(1, 8)), "panda_finger_joint1"]
     q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
-    described.descriptions.publish(String(data=PANDA))
-    described.wait_for_value("model", lambda m: m == "panda")
+    described_peer.descriptions.publish(String(data=PANDA))
+    described_peer.wait_for_value("model", lambda m: m == "panda")
 
     def send():
-        described.send(names, q)
+        described_peer.send(names, q)
 
-    described.wait(lambda: described.enable(each=send).success, "enabling", each=send)
+    described_peer.wait(lambda: described_peer.enable(each=send).success, "enabling", each=send)
     expected = panda.torque(names, q)
-    described.wait(
-        lambda: described.commands and np.allclose(described.commands[-1], expected, atol=1e-9),
+    described_peer.wait(
+        lambda: (
+            described_peer.commands
+            and np.allclose(described_peer.commands[-1], expected, atol=1e-9)
+        ),
         "torque",
         each=send,
     )
-    described.descriptions.publish(String(data=LOOP))
-    described.wait(lambda: "model refused" in described.message, "refusal", each=send)
-    assert described.values["enabled"] == "true" and described.values["model"] == "panda"
-    np.testing.assert_allclose(described.commands[-1], expected, atol=1e-9)
+    described_peer.descriptions.publish(String(data=LOOP))
+    described_peer.wait(lambda: "model refused" in described_peer.message, "refusal", each=send)
+    assert described_peer.values["enabled"] == "true" and described_peer.values["model"] == "panda"
+    np.testing.assert_allclose(described_peer.commands[-1], expected, atol=1e-9)
 
     heavier = PANDA.replace('<mass value="0.73', '<mass value="1.73')
     assert heavier != PANDA
-    described.descriptions.publish(String(data=heavier))
-    described.wait_for_value("enabled", lambda v: v == "false", each=send)
-    described.wait(lambda: not np.any(described.commands[-5:]), "five zero commands", each=send)
-    described.wait(
-        lambda: not np.allclose(described.torques[-1].effort, expected, atol=1e-3),
+    described_peer.descriptions.publish(String(data=heavier))
+    described_peer.wait_for_value("enabled", lambda v: v == "false", each=send)
+    described_peer.wait(
+        lambda: not np.any(described_peer.commands[-5:]), "five zero commands", each=send
+    )
+    described_peer.wait(
+        lambda: not np.allclose(described_peer.torques[-1].effort, expected, atol=1e-3),
         "the new model",
         each=send,
     )
-    assert not np.any(described.commands[-5:]), "the new model begins disabled"
-    commands = np.array(described.commands)
+    assert not np.any(described_peer.commands[-5:]), "the new model begins disabled"
+    commands = np.array(described_peer.commands)
     assert np.isfinite(commands).all() and (np.abs(commands) <= 100.0).all()
-    assert described.call("reload", Trigger, each=send).success
+    assert described_peer.call("reload", Trigger, each=send).success
 
 
 def test_a_volatile_description_is_reported(context):

@@ -70,7 +70,7 @@ def test_good_parameters_are_accepted_including_integers(panda_node, peer):
 
 
 def test_mode_does_not_change_while_enabled(panda_node, peer):
-    peer.matched()
+    peer.wait_until_matched()
 
     def send():
         peer.send(NAMES, Q)
@@ -83,7 +83,7 @@ def test_mode_does_not_change_while_enabled(panda_node, peer):
 
 def test_a_flood_of_parameters_does_not_break_limits_or_the_node(panda_node, peer):
     """The peer sets 2,500 a second without waiting for answers, while the arm is enabled."""
-    peer.matched()
+    peer.wait_until_matched()
 
     def send():
         peer.send(NAMES, Q)

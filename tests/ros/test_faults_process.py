@@ -42,10 +42,10 @@ def soon():
     return {"robot_description_file": "panda", "ramp_time": 0.1}
 
 
-def enabled(peer, node):
+def enable_node(peer, node):
     """Enable the node's panda and wait for full torque. Returns this torque."""
     node.wait_for("ready: panda")
-    peer.matched()
+    peer.wait_until_matched()
 
     def send():
         peer.send(NAMES, Q)
@@ -84,7 +84,7 @@ def test_a_signal_while_enabled_ends_with_the_stop_sequence(number, executor, co
     """SIGHUP and SIGQUIT behave like the others. The exit code is 0."""
     with NodeProcess({**soon, "executor": executor}) as node:
         peer = Peer(context)
-        full = enabled(peer, node)
+        full = enable_node(peer, node)
         check_that_it_stops(peer, node, full, lambda: node.process.send_signal(number))
         assert node.process.returncode == 0
         assert "Traceback" not in node.text()
@@ -97,7 +97,7 @@ def test_a_process_that_was_frozen_stops_its_robot(executor, context, soon):
     parameters = {"robot_description_file": "panda", "ramp_time": 0.05, "executor": executor}
     with NodeProcess(parameters) as node:
         peer = Peer(context)
-        enabled(peer, node)
+        enable_node(peer, node)
         q = Q.copy()
 
         def send():
@@ -132,7 +132,7 @@ def test_a_closed_terminal_ends_with_the_stop_sequence(context, soon):
     written."""
     with NodeProcess(soon, terminal=True) as node:
         peer = Peer(context)
-        full = enabled(peer, node)
+        full = enable_node(peer, node)
         check_that_it_stops(peer, node, full, node.hang_up)
         assert node.process.returncode == 0
         peer.close()
@@ -144,7 +144,7 @@ def test_with_nohup_a_hangup_does_not_end_the_node(context, soon):
         node = NodeProcess(soon, fresh=True)
     with node:
         peer = Peer(context)
-        enabled(peer, node)
+        enable_node(peer, node)
         node.process.send_signal(signal.SIGHUP)
         seen = len(peer.commands)
         peer.wait(
@@ -188,7 +188,7 @@ def test_a_loop_that_breaks_ends_with_the_stop_sequence(way, executor, code, con
     settings = {**soon, "executor": executor}
     with NodeProcess(settings, module="breaking_node", BREAKS_BY=way, PYTHONPATH=path) as node:
         peer = Peer(context)
-        full = enabled(peer, node)
+        full = enable_node(peer, node)
         check_that_it_stops(peer, node, full, lambda: node.process.send_signal(signal.SIGUSR1))
         assert node.process.returncode == code
         assert ("the wait set is broken" in node.text()) == (way == "exception")
@@ -203,7 +203,7 @@ def test_stale_action_zero_and_hold_send_five_equal_commands(action, last, conte
     ) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
-        peer.matched()
+        peer.wait_until_matched()
         assert peer.wait(lambda: peer.enable(each=lambda: peer.send(NAMES, Q)).success, "enabling")
         peer.wait(lambda: len(peer.commands) > 20, "commands", each=lambda: peer.send(NAMES, Q))
         full = np.array(peer.commands[-1])
@@ -269,7 +269,7 @@ def test_torques_that_overflow_are_a_fault(context, tmp_path):
     with NodeProcess(parameters) as node:
         node.wait_for("ready: ")
         peer = Peer(context)
-        peer.matched()
+        peer.wait_until_matched()
         joints = re.findall(r'<joint name="([^"]*)" type="(?:revolute|continuous)"', text)
         q, v = [1.0] * len(joints), [0.0] * len(joints)
         peer.wait(
@@ -283,7 +283,7 @@ def test_torques_that_overflow_are_a_fault(context, tmp_path):
 
 
 def test_enable_without_a_state_is_refused(panda_node, peer):
-    peer.matched()
+    peer.wait_until_matched()
     assert peer.set_parameter("state_timeout", 0.1).successful
     peer.wait(
         lambda: "waiting for joint_states" in peer.message or "lost" in peer.message, "no state"
@@ -299,7 +299,7 @@ def test_start_enabled_ramps_from_the_first_state(context):
     ) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
-        peer.matched()
+        peer.wait_until_matched()
         peer.wait(lambda: len(peer.commands) > 20, "commands", each=lambda: peer.send(NAMES, Q))
         first, last = (np.abs(peer.commands[k]).max() for k in (0, -1))
         assert first < 2.0, "it begins at zero"
@@ -312,7 +312,7 @@ def test_enable_without_a_controller_says_so(context, soon):
     with NodeProcess(soon) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
-        peer.matched()
+        peer.wait_until_matched()
         peer.node.destroy_subscription(peer.controller)
 
         def send():

@@ -30,16 +30,16 @@ NAN, INF = float("nan"), float("inf")
 COUNT = itertools.count(1)
 
 
-def changed(index, value):
+def with_entry(index, value):
     q = Q.copy()
     q[index] = value
     return q
 
 
 BAD = {
-    "NaN position": ("nonfinite_position", lambda p: p.send(NAMES, changed(3, NAN))),
-    "infinite position": ("nonfinite_position", lambda p: p.send(NAMES, changed(0, -INF))),
-    "position of 1e9": ("position_out_of_range", lambda p: p.send(NAMES, changed(1, 1e9))),
+    "NaN position": ("nonfinite_position", lambda p: p.send(NAMES, with_entry(3, NAN))),
+    "infinite position": ("nonfinite_position", lambda p: p.send(NAMES, with_entry(0, -INF))),
+    "position of 1e9": ("position_out_of_range", lambda p: p.send(NAMES, with_entry(1, 1e9))),
     "too few positions": ("wrong_length", lambda p: p.send(NAMES, Q[:5])),
     "too many positions": ("wrong_length", lambda p: p.send(NAMES, [*Q, 0.0])),
     "no positions": ("wrong_length", lambda p: p.send(NAMES, [])),
@@ -73,9 +73,9 @@ def good(peer):
     peer.send(NAMES, Q)
 
 
-def enabled(peer):
+def enable_node(peer):
     """Enable the node, whatever a previous test has left. Its watchdog is generous."""
-    peer.matched()
+    peer.wait_until_matched()
     assert peer.set_parameter("state_timeout", GENEROUS, each=lambda: good(peer)).successful
     peer.call("reset", Trigger, each=lambda: good(peer))
 
@@ -97,16 +97,16 @@ def check_commands(peer):
 def test_a_bad_message_is_rejected_and_named(fault, panda_node, peer):
     """Among good messages it changes nothing. Without them the watchdog stops the arm."""
     reason, send = BAD[fault]
-    enabled(peer)
+    enable_node(peer)
 
     def both():
         send(peer)
         good(peer)
 
-    def named():
+    def is_named():
         return reason in peer.message and peer.values["enabled"] == "true"
 
-    peer.wait(named, f"diagnostics naming {reason}", each=both)
+    peer.wait(is_named, f"diagnostics naming {reason}", each=both)
     assert int(peer.values[f"rejected.{reason}"]) > 0
     peer.starve(each=lambda: send(peer))
     peer.wait(lambda: not np.any(peer.commands[-5:]), "five zero commands")
@@ -115,7 +115,7 @@ def test_a_bad_message_is_rejected_and_named(fault, panda_node, peer):
     count = int(peer.wait_for_value(f"rejected.{reason}", bool))
     peer.wait_for_value(f"rejected.{reason}", lambda n: int(n) > count, each=lambda: send(peer))
     assert not peer.torques and not peer.commands, "nothing comes of a bad message"
-    enabled(peer)
+    enable_node(peer)
     check_commands(peer)
     assert panda_node.alive
 
@@ -123,7 +123,7 @@ def test_a_bad_message_is_rejected_and_named(fault, panda_node, peer):
 @pytest.mark.parametrize("fault", ODD)
 def test_an_odd_message_is_used_and_counted(fault, panda_node, peer):
     reason, send = ODD[fault]
-    enabled(peer)
+    enable_node(peer)
     expected = peer.torques[-1].effort
     seen = len(peer.torques)
     peer.wait(lambda: len(peer.torques) > seen + 10, "torques", each=lambda: send(peer))
@@ -137,7 +137,7 @@ def test_an_odd_message_is_used_and_counted(fault, panda_node, peer):
 def test_states_without_the_gripper_are_rejected(panda_node, peer):
     """The gripper's states stop. The states are rejected with this reason, and then the watchdog
     stops the arm."""
-    enabled(peer)
+    enable_node(peer)
 
     def arm():
         peer.send(ARM, Q[:7])
@@ -194,7 +194,7 @@ def test_a_publisher_that_dies_or_freezes_stops_the_robot(end, panda_node, peer,
     ~/enable."""
     before = publishers_of_states(peer)
     process = driver()
-    peer.matched()
+    peer.wait_until_matched()
     peer.wait(lambda: peer.torques, "states of the driver")
     (its,) = peer.wait(lambda: publishers_of_states(peer) - before, "the driver's publisher")
     assert peer.set_parameter("state_timeout", GENEROUS).successful
@@ -219,7 +219,7 @@ def test_a_publisher_that_dies_or_freezes_stops_the_robot(end, panda_node, peer,
 
 
 def test_a_driver_that_repeats_its_last_message_is_not_alive(panda_node, peer):
-    enabled(peer)
+    enable_node(peer)
 
     def repeat():
         peer.send(NAMES, Q, stamp=(5, 5))
@@ -231,7 +231,7 @@ def test_a_driver_that_repeats_its_last_message_is_not_alive(panda_node, peer):
 
 def test_two_contradicting_publishers_are_reported(panda_node, peer, driver):
     """Each state is used, the command limits hold, and the diagnostics report position jumps."""
-    enabled(peer)
+    enable_node(peer)
     driver(-Q)
     peer.wait(lambda: "position_jump" in peer.message, "position_jump", each=lambda: good(peer))
     check_commands(peer)
@@ -240,7 +240,7 @@ def test_two_contradicting_publishers_are_reported(panda_node, peer, driver):
 
 def test_a_flood_of_states_does_not_stop_the_node(panda_node, peer):
     """The peer sends as fast as it can. The services answer, and the torques remain right."""
-    enabled(peer)
+    enable_node(peer)
     message = JointState(name=NAMES, position=array("d", Q))
     begun = time.monotonic()
     sent = 0
@@ -255,7 +255,7 @@ def test_a_flood_of_states_does_not_stop_the_node(panda_node, peer):
         each=lambda: good(peer),
     )
     check_commands(peer)
-    enabled(peer)
+    enable_node(peer)
 
 
 def test_a_subscriber_with_incompatible_qos_is_reported(panda_node, peer):
@@ -263,7 +263,7 @@ def test_a_subscriber_with_incompatible_qos_is_reported(panda_node, peer):
     so until it is gone."""
     from rclpy.qos import DurabilityPolicy
 
-    enabled(peer)
+    enable_node(peer)
     stranger = peer.listen(
         Float64MultiArray,
         peer.own + "commands",
@@ -280,7 +280,7 @@ def test_best_effort_states_are_read(panda_node, peer):
     """This is the usual QoS of sensors."""
     from rclpy.qos import QoSProfile, ReliabilityPolicy
 
-    peer.matched()
+    peer.wait_until_matched()
     best_effort = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
     states = peer.node.create_publisher(JointState, "shared/joint_states", best_effort)
     message = JointState(name=NAMES, position=array("d", Q))
@@ -294,7 +294,7 @@ def test_missing_velocities_are_rejected_or_replaced_by_differences(context):
     with NodeProcess({"robot_description_file": "panda", "mode": "inverse_dynamics"}) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
-        peer.matched()
+        peer.wait_until_matched()
         peer.wait(
             lambda: "missing_velocity" in peer.message, "missing_velocity", each=lambda: good(peer)
         )

@@ -108,7 +108,7 @@ def test_a_frozen_node_stops_its_robot(executor, kind, repetitions, context):
     with NodeProcess(parameters) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
-        peer.matched()
+        peer.wait_until_matched()
         wrench = peer.node.create_publisher(WrenchStamped, f"{peer.own}ft_wrench", 1)
         for _ in range(repetitions):
             frozen_once(node, peer, wrench)

@@ -39,7 +39,7 @@ def asking(request, context):
     with NodeProcess(parameters) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
-        peer.matched()
+        peer.wait_until_matched()
 
         def send():
             peer.send(NAMES, Q)
@@ -139,7 +139,7 @@ def test_start_enabled_queries_the_controller_too(order, starts, context):
         node.wait_for("ready: panda")
         peer = Peer(context)
         controller = Controller(peer, joints=list(order))
-        peer.matched()
+        peer.wait_until_matched()
 
         def send():
             peer.send(NAMES, Q)

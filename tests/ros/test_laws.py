@@ -57,13 +57,13 @@ def test_each_joint_is_a_spring_about_its_reference(joints):
     A reference for some joints leaves the others."""
     weight = Oracle().torque(NAMES, READY)
     assert joints.peer.enable(each=joints.send).success
-    joints.settled(weight, "the weight")
+    joints.wait_for_torque(weight, "the weight")
     joints.v[:] = 0.02
     moving = Oracle().torque(NAMES, READY) - 2.0 * joints.v
-    joints.settled(moving, "dampers")
+    joints.wait_for_torque(moving, "dampers")
     joints.v[:] = 0.0
     joints.publish("reference", reference([READY[1] + 0.05], names=NAMES[1:2]))
-    joints.settled(weight + STIFFNESS * [0, 0.05, 0, 0, 0, 0, 0, 0], "one spring")
+    joints.wait_for_torque(weight + STIFFNESS * [0, 0.05, 0, 0, 0, 0, 0, 0], "one spring")
 
 
 def test_stiffness_changes_while_enabled_without_a_step(joints):
@@ -74,11 +74,11 @@ def test_stiffness_changes_while_enabled_without_a_step(joints):
     assert peer.enable(each=joints.send).success
     joints.publish("reference", reference(READY + np.array([0.05, 0, 0, 0, 0, 0, 0, 0])))
     soft = weight + np.array([30.0, 0, 0, 0, 0, 0, 0, 0])
-    joints.settled(soft, "the spring")
+    joints.wait_for_torque(soft, "the spring")
     seen = len(peer.commands)
     assert peer.set_parameter("law_inputs.stiffness", 1000.0, each=joints.send).successful
     hard = weight + np.array([50.0, 0, 0, 0, 0, 0, 0, 0])
-    joints.settled(hard, "the harder spring")
+    joints.wait_for_torque(hard, "the harder spring")
     way = np.array([soft[0], *(c[0] for c in peer.commands[seen:])])
     assert (np.diff(way) >= -EXACT).all() and ((way > soft[0] + 1) & (way < hard[0] - 1)).sum() >= 5
     for name, value, said in (
@@ -89,7 +89,7 @@ def test_stiffness_changes_while_enabled_without_a_step(joints):
     ):
         answer = peer.set_parameter(name, value, each=joints.send)
         assert not answer.successful and said in answer.reason
-    joints.settled(hard, "the spring as before")
+    joints.wait_for_torque(hard, "the spring as before")
     back = {"law_inputs.stiffness": STIFFNESS.tolist(), "ramp_time": 0.05}
     assert all(peer.set_parameter(n, x, each=joints.send).successful for n, x in back.items())
 
@@ -100,10 +100,10 @@ def test_invalid_and_distant_references_are_refused(joints):
     weight = Oracle().torque(NAMES, READY)
     assert peer.enable(each=joints.send).success
     joints.publish("reference", reference(READY))
-    joints.settled(weight, "the weight")
-    joints.refused("reference", reference(READY * np.nan), "reference_nonfinite")
-    joints.refused("reference", reference(READY + 0.5), "reference_too_far")
-    joints.settled(weight, "the reference of before")
+    joints.wait_for_torque(weight, "the weight")
+    joints.wait_for_refusal("reference", reference(READY * np.nan), "reference_nonfinite")
+    joints.wait_for_refusal("reference", reference(READY + 0.5), "reference_too_far")
+    joints.wait_for_torque(weight, "the reference of before")
     try:
         for share in np.linspace(0.008, 0.352, 44):  # small steps, since a jump would be dropped
             joints.q[0] = READY[0] + share
@@ -120,7 +120,7 @@ def test_invalid_and_distant_references_are_refused(joints):
     assert not peer.enable(each=joints.send).success, "a latched fault"
     assert peer.reset().success
     assert peer.enable(each=joints.send).success
-    joints.settled(weight, "the weight again")
+    joints.wait_for_torque(weight, "the weight again")
 
 
 def test_a_law_stops_with_its_states_and_restarts_at_the_present_pose(joints):
@@ -134,7 +134,9 @@ def test_a_law_stops_with_its_states_and_restarts_at_the_present_pose(joints):
     joints.q[:] = READY + np.array([0.4, 0.2, -0.2, 0.1, 0, 0, 0, 0])
     there = Oracle().torque(NAMES, joints.q)
     try:
-        joints.settled(there - STIFFNESS * (joints.q - READY), "a spring to READY", enabled=False)
+        joints.wait_for_torque(
+            there - STIFFNESS * (joints.q - READY), "a spring to READY", enabled=False
+        )
         assert peer.set_parameter("state_timeout", 0.2, each=joints.send).successful
         begin = peer.node.get_clock().now().nanoseconds
         peer.wait(
@@ -143,7 +145,7 @@ def test_a_law_stops_with_its_states_and_restarts_at_the_present_pose(joints):
             each=joints.send,
         )
         assert peer.enable(each=joints.send).success
-        joints.settled(there, "the weight there")
+        joints.wait_for_torque(there, "the weight there")
         assert peer.enable(False, each=joints.send).success
         peer.wait(lambda: not np.any(peer.commands[-5:]), "five zeros", each=joints.send)
     finally:
@@ -156,17 +158,17 @@ def test_the_hand_is_a_spring_about_its_pose(hand):
     peer, oracle = hand.peer, Oracle()
     weight = oracle.torque(NAMES, READY)
     hand.publish("pose_reference", pose(step=(0.05, 0.0, 0.0)))
-    hand.settled(weight, "the weight, disabled", enabled=False)
+    hand.wait_for_torque(weight, "the weight, disabled", enabled=False)
     assert peer.enable(each=hand.send).success
-    hand.settled(weight, "the weight")
+    hand.wait_for_torque(weight, "the weight")
     hand.publish("pose_reference", pose(step=(0.02, -0.04, 0.01), turn=(0.1, 0.0, 0.2)))
     wrench = [10.0, -20.0, 5.0, 3.0, 0.0, 6.0]
     pull = oracle.jacobian(NAMES, READY, HAND).T @ wrench
-    hand.settled(weight + pull, "the spring")
+    hand.wait_for_torque(weight + pull, "the spring")
     assert peer.set_parameter("law_inputs.max_force", [12.0, 20.0], each=hand.send).successful
     soft = 12.0 / np.linalg.norm(wrench[:3])
     pull = oracle.jacobian(NAMES, READY, HAND).T @ [*(soft * np.array(wrench[:3])), *wrench[3:]]
-    hand.settled(weight + pull, "the spring that is bounded")
+    hand.wait_for_torque(weight + pull, "the spring that is bounded")
     assert peer.set_parameter("law_inputs.max_force", [100.0, 20.0], each=hand.send).successful
 
 
@@ -177,7 +179,7 @@ def test_invalid_poses_are_refused(hand):
     weight = Oracle().torque(NAMES, READY)
     assert peer.enable(each=hand.send).success
     hand.publish("pose_reference", pose())
-    hand.settled(weight, "the weight")
+    hand.wait_for_torque(weight, "the weight")
     for message, reason in (
         (pose(frame="camera"), "pose_other_frame"),
         (pose(step=(np.nan, 0.0, 0.0)), "pose_nonfinite"),
@@ -185,13 +187,13 @@ def test_invalid_poses_are_refused(hand):
         (pose(length=0.0), "pose_no_rotation"),
         (pose(step=(0.3, 0.0, 0.0)), "pose_too_far"),
     ):
-        hand.refused("pose_reference", message, reason)
+        hand.wait_for_refusal("pose_reference", message, reason)
     assert "panda_hand is 0.3 m from its pose reference" in peer.values["last pose refused"]
     answer = peer.set_parameter("law_inputs.stiffness", [-1.0] * 6, each=hand.send)
     assert not answer.successful and "stiffness must not push" in answer.reason
     answer = peer.set_parameter("law_inputs.stiffness", [1.0] * 7, each=hand.send)
     assert not answer.successful and "must be 36 numbers" in answer.reason
-    hand.settled(weight, "the weight still")
+    hand.wait_for_torque(weight, "the weight still")
 
 
 def test_a_trajectory_is_followed_to_its_end(joints):
@@ -208,7 +210,7 @@ def test_a_trajectory_is_followed_to_its_end(joints):
     joints.publish("trajectory", trajectory(0.5 * step, step))
     peer.wait(lambda: "succeeded" in told, "success", each=joints.send)
     weight = Oracle().torque(NAMES, READY)
-    joints.settled(weight + STIFFNESS * step, "the torques of its end")
+    joints.wait_for_torque(weight + STIFFNESS * step, "the torques of its end")
     joints.publish("trajectory", trajectory(50 * step))
     peer.wait(lambda: told[-1].startswith("refused: "), "a refusal", each=joints.send)
     assert "limit" in told[-1]

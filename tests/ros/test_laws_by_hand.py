@@ -33,13 +33,13 @@ def test_teaching_floats_and_helps_against_friction(context):
     try:
         peer, weight = side.peer, oracle.torque(NAMES, READY)
         assert peer.enable(each=side.send).success
-        side.settled(weight, "the weight")
+        side.wait_for_torque(weight, "the weight")
         side.v[1] = 0.3
         damping = -0.5 * side.v
-        side.settled(weight + damping, "the damping")
+        side.wait_for_torque(weight + damping, "the damping")
         assert peer.set_parameter("friction.scale", 0.8, each=side.send).successful
         helped = 0.8 * (3.0 * 0.3 / np.hypot(0.3, 0.1) + 0.3)
-        side.settled(
+        side.wait_for_torque(
             weight + damping + np.array([0, helped, 0, 0, 0, 0, 0, 0]), "friction compensated"
         )
         assert not peer.set_parameter("friction.scale", 1.5, each=side.send).successful
@@ -47,7 +47,9 @@ def test_teaching_floats_and_helps_against_friction(context):
         M = oracle.mass_matrix(NAMES, READY)
         brake = -0.2 / 0.05 / np.linalg.inv(M)[1, 1]
         helped = 0.8 * (3.0 * 0.6 / np.hypot(0.6, 0.1) + 0.6)
-        side.settled(weight + np.array([0, helped + brake - 0.3, 0, 0, 0, 0, 0, 0]), "the brake")
+        side.wait_for_torque(
+            weight + np.array([0, helped + brake - 0.3, 0, 0, 0, 0, 0, 0]), "the brake"
+        )
         side.v[:] = np.nan
         peer.wait_for_value("rejected.nonfinite_velocity", bool, each=side.send)
     finally:
@@ -71,7 +73,9 @@ def test_the_law_of_the_documentation_runs(context, tmp_path):
             name = "law_inputs.target"
             assert peer.set_parameter(name, target, each=side.send).successful
             tau = oracle.torque(NAMES, READY) + J.T @ (300.0 * (target - place))
-            side.settled(np.clip(tau, -MODEL.effort_limit, MODEL.effort_limit), "the spring")
+            side.wait_for_torque(
+                np.clip(tau, -MODEL.effort_limit, MODEL.effort_limit), "the spring"
+            )
         answer = peer.set_parameter("law_inputs.stiffness", -1.0, each=side.send)
         assert not answer.successful and "stiffness must be at least 0" in answer.reason
     finally:
@@ -86,13 +90,13 @@ def test_a_topic_changes_an_input_of_the_law(joints):
     joints.begin()
     step = np.array([0.05, 0, 0, 0, 0, 0, 0, 0])
     joints.publish("reference", reference(READY + step))
-    joints.settled(weight + STIFFNESS * step, "the spring")
+    joints.wait_for_torque(weight + STIFFNESS * step, "the spring")
     joints.publish("law_inputs/stiffness", Float64MultiArray(data=(0.5 * STIFFNESS).tolist()))
-    joints.settled(weight + 0.5 * STIFFNESS * step, "half the spring")
+    joints.wait_for_torque(weight + 0.5 * STIFFNESS * step, "half the spring")
     beyond = Float64MultiArray(data=(2.1 * STIFFNESS).tolist())
-    joints.refused("law_inputs/stiffness", beyond, "law_input_refused")
+    joints.wait_for_refusal("law_inputs/stiffness", beyond, "law_input_refused")
     assert "law_input_range" in peer.values["last law input refused"]
-    joints.settled(weight + 0.5 * STIFFNESS * step, "half the spring still")
+    joints.wait_for_torque(weight + 0.5 * STIFFNESS * step, "half the spring still")
     joints.publish("reference", reference(READY))
 
 
@@ -110,7 +114,7 @@ def test_a_twist_moves_the_hand(context):
     try:
         weight = Oracle().torque(NAMES, READY)
         assert side.peer.enable(each=side.send).success
-        side.settled(weight, "the weight")
+        side.wait_for_torque(weight, "the weight")
         message = TwistStamped()
         message.header.frame_id, message.twist.linear.x = MODEL.root, 0.2
 
@@ -125,8 +129,8 @@ def test_a_twist_moves_the_hand(context):
             each=jog,
         )
         message.header.frame_id = "camera"
-        side.refused("twist", message, "twist_refused")
-        side.settled(weight + pull, "the spring still")
+        side.wait_for_refusal("twist", message, "twist_refused")
+        side.wait_for_torque(weight + pull, "the spring still")
     finally:
         side.close()
 

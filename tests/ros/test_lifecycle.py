@@ -17,11 +17,11 @@ Q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
 SOON = {"robot_description_file": "panda", "ramp_time": 0.1}
 
 
-class Managed(Peer):
+class LifecyclePeer(Peer):
     """A peer that also requests transitions."""
 
     @classmethod
-    def of_node(cls, context, space: str) -> Managed:
+    def of_node(cls, context, space: str) -> LifecyclePeer:
         """The peer of a node in that namespace, after they have matched."""
         peer = cls(context, space)
         peer.wait(lambda: peer.diagnostics, "diagnostics")
@@ -46,7 +46,7 @@ class Managed(Peer):
             lambda: self.commands and abs(self.commands[-1][3]) > 19.0, "torque", each=self.show
         )
 
-    def stopped(self) -> None:
+    def check_stop(self) -> None:
         """Wait for five zeros, and check that no command follows, whatever states are sent."""
         self.wait(lambda: len(self.commands) > 5 and not np.any(self.commands[-5:]), "five zeros")
         number = len(self.commands)
@@ -61,18 +61,18 @@ def managed_process(space, parameters):
 
 
 @pytest.fixture(scope="module")
-def managed(context):
+def managed_node(context):
     """One node for the tests of this module. Each test begins with it unconfigured."""
     with managed_process("kept", SOON) as node:
         node.wait_for("unconfigured")
-        peer = Managed.of_node(context, "kept")
+        peer = LifecyclePeer.of_node(context, "kept")
         yield peer, node
         peer.close()
 
 
 @pytest.fixture
-def peer(managed):
-    peer, node = managed
+def peer(managed_node):
+    peer, node = managed_node
     yield peer
     for step in {"active": ("deactivate", "cleanup"), "inactive": ("cleanup",)}.get(peer.state, ()):
         assert peer.go(step)
@@ -82,7 +82,7 @@ def peer(managed):
 
 def active(peer):
     assert peer.go("configure") and peer.go("activate")
-    peer.matched()
+    peer.wait_until_matched()
 
 
 def test_states_follow_the_transitions(peer):
@@ -122,7 +122,7 @@ def test_deactivate_ends_with_the_stop_sequence(peer):
     peer.wait(lambda: peer.enable(each=peer.show).success, "enabling", each=peer.show)
     peer.full()
     assert peer.go("deactivate", each=peer.show)
-    peer.stopped()
+    peer.check_stop()
     assert peer.go("activate")
     peer.torques.clear()
     number = len(peer.commands)
@@ -136,12 +136,12 @@ def test_shutdown_and_signals_stop_an_enabled_arm(way, context):
     """With start_enabled, activate starts the commands. Shutdown first deactivates."""
     with managed_process(way, {**SOON, "start_enabled": True}) as node:
         node.wait_for("unconfigured")
-        peer = Managed.of_node(context, way)
+        peer = LifecyclePeer.of_node(context, way)
         active(peer)
         peer.full()
         if way == "shutdown":
             assert peer.go("shutdown", each=peer.show)
-            peer.stopped()
+            peer.check_stop()
             assert peer.state == "finalized"
         node.process.send_signal(signal.SIGINT)
         peer.wait(lambda: node.process.poll() is not None, "the end of the process")
@@ -154,12 +154,12 @@ def test_shutdown_and_signals_stop_an_enabled_arm(way, context):
 def test_activating_again_with_start_enabled_starts_again(context):
     with managed_process("again", {**SOON, "start_enabled": True}) as node:
         node.wait_for("unconfigured")
-        peer = Managed.of_node(context, "again")
+        peer = LifecyclePeer.of_node(context, "again")
         active(peer)
         for _ in range(2):
             peer.full()
             assert peer.go("deactivate", each=peer.show)
-            peer.stopped()
+            peer.check_stop()
             peer.commands.clear()
             assert peer.go("activate")
         peer.full()
@@ -171,7 +171,7 @@ def test_configure_waits_for_the_description_of_the_topic(context):
     before is used."""
     with managed_process("described", {}) as node:
         node.wait_for("unconfigured")
-        peer = Managed.of_node(context, "described")
+        peer = LifecyclePeer.of_node(context, "described")
         assert not peer.go("configure")
         assert "no robot_description has come" in node.text()
         text = (ROOT / "warpdyn" / "robots" / "double_pendulum.urdf").read_text()

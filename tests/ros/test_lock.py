@@ -16,7 +16,7 @@ def test_limits_of_an_enabled_node_can_only_be_narrowed(context):
     with NodeProcess(parameters) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
-        peer.matched()
+        peer.wait_until_matched()
 
         def send():
             peer.send(NAMES, Q, [0.0] * 8)

@@ -62,7 +62,7 @@ def test_odom_and_cmd_vel_reach_the_policy(turning, context):
             "there is no fresh joint_states" in refused
         )
 
-        def told():
+        def send_all():
             place = Odometry(child_frame_id="trunk")
             place.header.stamp = peer.node.get_clock().now().to_msg()
             place.pose.pose.position.x, place.pose.pose.orientation.w = 0.5, 1.0
@@ -80,14 +80,14 @@ def test_odom_and_cmd_vel_reach_the_policy(turning, context):
                 and np.allclose([peer.torques[-1].effort[k] for k in (0, 1)], wanted, atol=1e-5)
             ),
             "its torques",
-            each=told,
+            each=send_all,
         )
-        assert peer.enable(each=told).success
+        assert peer.enable(each=send_all).success
         limited = np.clip(wanted, [-20.0, -8.0], [20.0, 8.0])
         peer.wait(
             lambda: peer.commands and np.allclose(peer.commands[-1], limited, atol=1e-5),
             "its commands",
-            each=told,
+            each=send_all,
         )
         peer.starve(each=lambda: peer.send(NAMES, q, v, effort=()))
         assert "no valid odom for 0.1 s" in peer.message

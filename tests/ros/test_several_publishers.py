@@ -55,7 +55,7 @@ def test_a_second_publisher_prevents_enabling_and_warns(word, module, second, co
                 change = Transition(id=number)
                 assert peer.call("change_state", ChangeState, transition=change).success
         node.wait_for("ready: panda")
-        peer.matched()
+        peer.wait_until_matched()
         other, topic = second(f"{space}/{word}"), f"/{space}/{word}"
         said = f"{topic} has 2 publishers"
         peer.wait_for_message(said, each=send)

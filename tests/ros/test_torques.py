@@ -29,11 +29,11 @@ def answer(peer, names, q, v=()):
     stamp = answer.stamp = answer.stamp + 1
     seen = len(peer.torques)
 
-    def arrived():
+    def answers():
         return [t for t in peer.torques[seen:] if t.header.stamp.sec == stamp]
 
     message = peer.wait(
-        arrived, "torques", each=lambda: arrived() or peer.send(names, q, v, stamp=(stamp, 0))
+        answers, "torques", each=lambda: answers() or peer.send(names, q, v, stamp=(stamp, 0))
     )[0]
     return dict(zip(message.name, message.effort, strict=True))
 
@@ -49,7 +49,7 @@ def oracle():
 def test_gravity_torques_are_right_for_states_in_any_order(panda_node, peer, oracle):
     """The names have random orders, and velocities are present, absent or NaN."""
     rng = np.random.default_rng(1)
-    peer.matched()
+    peer.wait_until_matched()
     for k in range(30):
         q = rng.uniform(-2.0, 2.0, 8)
         q[7] = abs(q[7]) * 0.01
@@ -64,7 +64,7 @@ def test_gravity_torques_are_right_for_states_in_any_order(panda_node, peer, ora
 def test_commands_are_the_torques_within_the_limits(panda_node, peer, oracle):
     """After the ramp they are g(q) in the order of command_joints, limited to 87 and 12 N·m and 100
     N."""
-    peer.matched()
+    peer.wait_until_matched()
     q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
     assert peer.enable(each=lambda: peer.send(NAMES, q)).success
     expected = oracle.torque(NAMES, q)
@@ -83,7 +83,7 @@ def test_commands_are_the_torques_within_the_limits(panda_node, peer, oracle):
 
 
 def test_arm_and_gripper_may_publish_separately(panda_node, peer, oracle):
-    peer.matched()
+    peer.wait_until_matched()
     q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.03])
     seen = len(peer.torques)
 
@@ -173,11 +173,11 @@ def test_modes_with_references_payload_and_wrench_agree_with_pinocchio(context, 
     with NodeProcess({**parameters, "state_timeout": 1.0, "reference_timeout": 0}) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
-        peer.matched()
+        peer.wait_until_matched()
         references = peer.node.create_publisher(JointTrajectory, peer.own + "reference", 1)
         peer.wait(references.get_subscription_count, "reference matched")
 
-        def settled(expected, what, each=lambda: None):
+        def wait_for_torques(expected, what, each=lambda: None):
             def send():
                 each()
                 peer.send(NAMES, q, v)
@@ -188,31 +188,31 @@ def test_modes_with_references_payload_and_wrench_agree_with_pinocchio(context, 
                 each=send,
             )
 
-        settled(oracle.torque(NAMES, q, v), "the bias force without a reference")
+        wait_for_torques(oracle.torque(NAMES, q, v), "the bias force without a reference")
         references.publish(reference(NAMES[::-1], a=a[::-1]))
-        settled(oracle.torque(NAMES, q, v, a), "torques for the accelerations")
+        wait_for_torques(oracle.torque(NAMES, q, v, a), "torques for the accelerations")
 
         assert peer.set_parameter("mode", "computed_torque").successful
         wanted, rate = q + 0.01, v * 0.9
         references.publish(reference(NAMES, wanted, rate, a))
-        settled(
+        wait_for_torques(
             oracle.torque(NAMES, q, v, a + 50 * (wanted - q) + 10 * (rate - v)), "computed torque"
         )
 
         assert peer.set_parameter("mode", "gravity").successful
-        settled(oracle.torque(NAMES, q), "gravity again")
+        wait_for_torques(oracle.torque(NAMES, q), "gravity again")
         wrenches = peer.node.create_publisher(WrenchStamped, peer.own + "external_wrench", 1)
         peer.wait(wrenches.get_subscription_count, "wrench matched")
         push = WrenchStamped()
         push.header.frame_id = "panda_hand"
         push.wrench.force.x, push.wrench.force.z, push.wrench.torque.y = 3.0, -5.0, 0.7
         pushed = oracle.push(NAMES, q, "panda_hand", np.array([3.0, 0.0, -5.0, 0.0, 0.7, 0.0]))
-        settled(
+        wait_for_torques(
             oracle.torque(NAMES, q) - pushed,
             "the push compensated",
             each=lambda: wrenches.publish(push),
         )
-        settled(oracle.torque(NAMES, q), "the push forgotten")
+        wait_for_torques(oracle.torque(NAMES, q), "the push forgotten")
 
         loaded = Oracle()
         loaded.add_load("panda_hand", 2.0, np.array([0.0, 0.01, 0.1]))
@@ -222,7 +222,7 @@ def test_modes_with_references_payload_and_wrench_agree_with_pinocchio(context, 
             ("payload.mass", 2.0),
         ):
             assert peer.set_parameter(name, value).successful
-        settled(loaded.torque(NAMES, q), "the load compensated")
+        wait_for_torques(loaded.torque(NAMES, q), "the load compensated")
         peer.close()
 
 
@@ -312,28 +312,32 @@ def test_a_users_law_computes_the_commands(context, oracle, tmp_path):
     with NodeProcess(parameters, PYTHONPATH=path) as node:
         node.wait_for("ready: panda.*law laws_of_mine:impedance")
         peer = Peer(context)
-        peer.matched()
+        peer.wait_until_matched()
         references = peer.node.create_publisher(JointTrajectory, peer.own + "reference", 1)
         peer.wait(references.get_subscription_count, "reference matched")
 
-        def wanted(target, kd, position, rate):
+        def expected_torques(target, kd, position, rate):
             force = 300.0 * (np.array(target) - place) - kd * (J @ v)
             return oracle.torque(NAMES, q) + J.T @ force + 10 * (position - q) + 2 * (rate - v)
 
-        def settled(expected, what):
+        def wait_for_torques(expected, what):
             peer.wait(
                 lambda: peer.torques and np.allclose(peer.torques[-1].effort, expected, atol=EXACT),
                 what,
                 each=lambda: peer.send(NAMES, q, v),
             )
 
-        settled(wanted([0.4, 0.1, 0.5], 40.0, q, 0.0), "the law without a reference")
+        wait_for_torques(
+            expected_torques([0.4, 0.1, 0.5], 40.0, q, 0.0), "the law without a reference"
+        )
         references.publish(reference(NAMES[::-1], (q + 0.01)[::-1], v[::-1]))
-        settled(wanted([0.4, 0.1, 0.5], 40.0, q + 0.01, v), "the law with a reference")
+        wait_for_torques(
+            expected_torques([0.4, 0.1, 0.5], 40.0, q + 0.01, v), "the law with a reference"
+        )
         assert peer.set_parameter("law_inputs.target", [0.3, 0.0, 0.4]).successful
         assert peer.set_parameter("law_inputs.kd", 20.0).successful
-        torque = wanted([0.3, 0.0, 0.4], 20.0, q + 0.01, v)
-        settled(torque, "the law with other inputs")
+        torque = expected_torques([0.3, 0.0, 0.4], 20.0, q + 0.01, v)
+        wait_for_torques(torque, "the law with other inputs")
         refused = peer.set_parameter("law_inputs.target", [0.3, 0.0])
         assert not refused.successful and "must be 3 numbers" in refused.reason
         assert peer.enable(each=lambda: peer.send(NAMES, q, v)).success

@@ -153,25 +153,25 @@ def test_tolerances_of_a_goal_override_the_parameters(client):
     the parameter's."""
     peer, first = client.peer, NAMES[0]
 
-    def ended(**fields):
+    def end_of_goal(**fields):
         status, result = client.end(client.start(goal(3.0 * STEP, **fields)))
         return status == GoalStatus.STATUS_SUCCEEDED, result.error_code, result.error_string
 
-    good, code, text = ended(path_tolerance=tolerances(**{first: 0.02}))
+    good, code, text = end_of_goal(path_tolerance=tolerances(**{first: 0.02}))
     assert not good and code == Result.PATH_TOLERANCE_VIOLATED
     assert f"{first} is" in text and "the goal's path_tolerance 0.02" in text
     quick = [JointTolerance(name=first, velocity=0.1)]
-    good, code, text = ended(path_tolerance=quick)
+    good, code, text = end_of_goal(path_tolerance=quick)
     assert not good and code == Result.PATH_TOLERANCE_VIOLATED
     assert f"{first} differs by" in text and "the goal's path_tolerance in velocity 0.1" in text
     late = {"goal_time_tolerance": Duration(nanosec=50_000_000)}
-    good, code, text = ended(goal_tolerance=tolerances(**{first: 0.02}), **late)
+    good, code, text = end_of_goal(goal_tolerance=tolerances(**{first: 0.02}), **late)
     assert not good and code == Result.GOAL_TOLERANCE_VIOLATED and "the goal's goal_tol" in text
     assert peer.set_parameter("trajectory.path_tolerance", 0.02, each=client.send).successful
     try:
-        good, code, text = ended(path_tolerance=tolerances(**{first: 0.0}))
+        good, code, text = end_of_goal(path_tolerance=tolerances(**{first: 0.0}))
         assert not good and "more than trajectory.path_tolerance 0.02" in text
-        good, code, _ = ended(path_tolerance=tolerances(**dict.fromkeys(NAMES, -1.0)))
+        good, code, _ = end_of_goal(path_tolerance=tolerances(**dict.fromkeys(NAMES, -1.0)))
         assert good and code == Result.SUCCESSFUL
     finally:
         assert peer.set_parameter("trajectory.path_tolerance", 0.0, each=client.send).successful

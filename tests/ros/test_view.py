@@ -106,13 +106,13 @@ def test_the_page_follows_joint_states_and_torques(describe, context):
             for q in ([0.3, -0.8], [-0.5, 1.1]):
                 wanted = np.asarray(wd.gravity_torques(MODEL, np.array([q])))[0]
 
-                def shown(q=q, wanted=wanted):
+                def is_shown(q=q, wanted=wanted):
                     page.take()
                     there = np.allclose(page.link(ROD), rod(q), atol=1e-5)
                     return there and np.allclose(page.numbers(), wanted, rtol=6e-3, atol=1e-9)
 
                 peer.wait(
-                    shown, "the robot at its joint states", each=lambda q=q: peer.send(NAMES, q)
+                    is_shown, "the robot at its joint states", each=lambda q=q: peer.send(NAMES, q)
                 )
             peer.send(NAMES, [np.nan, 0.0])
             node.wait_for("not shown: nonfinite_position")

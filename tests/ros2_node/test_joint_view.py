@@ -37,7 +37,7 @@ def node(context: Any, request: pytest.FixtureRequest) -> Iterator[ViewNode]:
     made.destroy_node()
 
 
-def drawn(node: ViewNode) -> np.ndarray:
+def drawn_configuration(node: ViewNode) -> np.ndarray:
     return node.page.robots["robot"].q[0]
 
 
@@ -50,18 +50,18 @@ def test_a_described_robot_follows_states_until_the_next_description(node: ViewN
     node._on_state(JointState(name=["elbow"], position=[0.7]))
     node._on_state(JointState(name=["shoulder"], position=[-0.2]))
     node._show()
-    assert np.allclose(drawn(node), [-0.2, 0.7])
+    assert np.allclose(drawn_configuration(node), [-0.2, 0.7])
     first = node.robot
     node._on_description(String(data="<robot name='broken'/>"))
     assert node.robot is first
     node._on_description(String(data=urdf_text("double_pendulum").replace("elbow", "knee")))
     node._on_state(JointState(name=["knee"], position=[0.4]))
     node._show()
-    assert np.allclose(drawn(node), [0.0, 0.4])
+    assert np.allclose(drawn_configuration(node), [0.0, 0.4])
     texts = [x.text for x in node.robot.overlays._handles["gravity torques"][1:]]
     node._show_torques()
     moved = [x.text for x in node.robot.overlays._handles["gravity torques"][1:]]
-    wanted = np.asarray(wd.gravity_torques(MODEL, drawn(node)[None].astype(float)))[0]
+    wanted = np.asarray(wd.gravity_torques(MODEL, drawn_configuration(node)[None].astype(float)))[0]
     assert np.allclose([float(x) for x in moved], wanted, rtol=6e-3) and moved != texts
 
 
@@ -77,12 +77,14 @@ def test_a_free_base_follows_odometry(node: ViewNode) -> None:
     node._on_odometry(message)
     node._on_state(JointState(name=["elbow"], position=[0.7]))
     node._show()
-    assert np.allclose(drawn(node)[:7], [1.5, 0, 0.25, 0, 0, np.sqrt(0.5), np.sqrt(0.5)])
-    assert drawn(node)[-1] == pytest.approx(0.7)
+    assert np.allclose(
+        drawn_configuration(node)[:7], [1.5, 0, 0.25, 0, 0, np.sqrt(0.5), np.sqrt(0.5)]
+    )
+    assert drawn_configuration(node)[-1] == pytest.approx(0.7)
     place.position.x, message.child_frame_id = 9.0, "camera"
     node._on_odometry(message)
     node._show()
-    assert drawn(node)[0] == 1.5
+    assert drawn_configuration(node)[0] == 1.5
     assert node.robot is not None and not node.robot.overlays._handles
 
 

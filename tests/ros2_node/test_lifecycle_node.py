@@ -34,7 +34,7 @@ def node(context):
     made.destroy_node()
 
 
-def fed(node):
+def computes_state(node):
     """Whether a state was computed."""
     robots = node._supervisor.robots
     before = robots[0].states.arrived if robots else None
@@ -42,32 +42,36 @@ def fed(node):
     return bool(robots) and robots[0].states.arrived != before
 
 
-def enabled(node):
+def enable(node):
     return node._gate.enable([0], SetBool.Request(data=True))
 
 
 def test_each_lifecycle_state_restricts_the_node(node):
     """Unconfigured, the node builds nothing. Inactive, it reads nothing. Active, it behaves like
     the plain node. Deactivate and shutdown stop an enabled robot."""
-    assert not node._models.building and not fed(node) and not enabled(node)[0]
+    assert not node._models.building and not computes_state(node) and not enable(node)[0]
     assert node.trigger_activate() != DONE
     for _ in range(2):
         assert node.trigger_configure() == DONE and node._models.fleet is not None
-        assert not fed(node)
-        good, text = enabled(node)
+        assert not computes_state(node)
+        good, text = enable(node)
         assert not good and text.endswith("set /warpdyn activate")
-        assert node.trigger_activate() == DONE and fed(node) and enabled(node)[0]
+        assert node.trigger_activate() == DONE and computes_state(node) and enable(node)[0]
         (robot,) = node._supervisor.robots
-        assert fed(node) and np.abs(robot.output.command).max() > 1.0
+        assert computes_state(node) and np.abs(robot.output.command).max() > 1.0
         assert node.trigger_deactivate() == DONE
-        assert not robot.is_enabled and not robot.output.command.any() and not fed(node)
+        assert not robot.is_enabled and not robot.output.command.any() and not computes_state(node)
         assert node.trigger_cleanup() == DONE and node._models.fleet is None
 
 
 def test_a_state_that_waited_is_not_computed_after_deactivation(node):
     """It came with other robots' states in the same cycle. It would be shown, or start its
     robot."""
-    assert node.trigger_configure() == DONE and node.trigger_activate() == DONE and fed(node)
+    assert (
+        node.trigger_configure() == DONE
+        and node.trigger_activate() == DONE
+        and computes_state(node)
+    )
     fleet = node._models.fleet
     fleet.pending.add(0)
     fleet.robots[0].gate.send(GateEvent.START)
@@ -78,14 +82,14 @@ def test_a_state_that_waited_is_not_computed_after_deactivation(node):
 
 def test_an_error_in_a_transition_stops_and_unconfigures_the_node(node, monkeypatch):
     assert node.trigger_configure() == DONE and node.trigger_activate() == DONE
-    assert fed(node) and enabled(node)[0] and fed(node)
+    assert computes_state(node) and enable(node)[0] and computes_state(node)
     (robot,) = node._supervisor.robots
 
-    def broken():
+    def fail():
         monkeypatch.undo()
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(node, "_withhold", broken)
+    monkeypatch.setattr(node, "_withhold", fail)
     node.trigger_deactivate()
     assert not robot.is_enabled and not robot.output.command.any()
     assert node._state_machine.current_state[1] == "unconfigured" and node._models.fleet is None
@@ -93,7 +97,7 @@ def test_an_error_in_a_transition_stops_and_unconfigures_the_node(node, monkeypa
 
 def test_shutdown_of_an_active_node_deactivates(node):
     assert node.trigger_configure() == DONE and node.trigger_activate() == DONE
-    assert fed(node) and enabled(node)[0] and fed(node)
+    assert computes_state(node) and enable(node)[0] and computes_state(node)
     (robot,) = node._supervisor.robots
     assert node.trigger_shutdown() == DONE
     assert not robot.is_enabled and not robot.output.command.any() and node._models.fleet is None
@@ -116,38 +120,38 @@ def test_a_destroyed_node_leaves_the_graph(context):
 
 
 @pytest.fixture
-def described(context):
+def node_of_topic(context):
     """A node in its own namespace whose robot comes from the topic."""
     made = WarpdynLifecycleNode(context=context, namespace="described")
     yield made
     made.destroy_node()
 
 
-def test_configure_waits_for_a_description_for_a_limited_time(described, monkeypatch):
+def test_configure_waits_for_a_description_for_a_limited_time(node_of_topic, monkeypatch):
     """The log has the reason. A bad description is refused, and the node may be configured
     again."""
     log = RecordedLog()
-    monkeypatch.setattr(described, "get_logger", lambda: log)
+    monkeypatch.setattr(node_of_topic, "get_logger", lambda: log)
     monkeypatch.setattr(lifecycle_node, "PATIENCE", 0.05)
-    assert described.trigger_configure() == REFUSED and described._models.quiet
+    assert node_of_topic.trigger_configure() == REFUSED and node_of_topic._models.quiet
     assert log.lines == [
         "not configured: no robot_description has come; start its publisher, or set "
         "robot_description_file"
     ]
     monkeypatch.setattr(lifecycle_node, "PATIENCE", 30.0)
-    sent = described.create_publisher(String, "robot_description", LATCHED)
+    sent = node_of_topic.create_publisher(String, "robot_description", LATCHED)
     sent.publish(String(data="hello"))
-    assert described.trigger_configure() == REFUSED and described._models.quiet
+    assert node_of_topic.trigger_configure() == REFUSED and node_of_topic._models.quiet
     assert "model refused: robot_description begins with 'hello'" in log.lines[1]
-    assert described.exit_code is None and described._models.fleet is None
-    described._models.text = ""
+    assert node_of_topic.exit_code is None and node_of_topic._models.fleet is None
+    node_of_topic._models.text = ""
     sent.publish(String(data=urdf_text("double_pendulum")))
-    assert described.trigger_configure() == DONE and not described._models.quiet
-    assert described._models.fleet.dynamics.model.name == "double_pendulum"
+    assert node_of_topic.trigger_configure() == DONE and not node_of_topic._models.quiet
+    assert node_of_topic._models.fleet.dynamics.model.name == "double_pendulum"
     withheld = "the node is {}: ros2 lifecycle set /described/warpdyn {}"
-    assert described._supervisor.withheld == withheld.format("inactive", "activate")
-    assert described.trigger_cleanup() == DONE
-    assert described._supervisor.withheld == withheld.format("unconfigured", "configure")
+    assert node_of_topic._supervisor.withheld == withheld.format("inactive", "activate")
+    assert node_of_topic.trigger_cleanup() == DONE
+    assert node_of_topic._supervisor.withheld == withheld.format("unconfigured", "configure")
 
 
 def test_configure_does_not_wait_for_a_description_in_parameters(node, monkeypatch):

@@ -129,10 +129,10 @@ def test_an_exception_in_a_callback_is_a_latched_fault(panda, sent, monkeypatch)
     """It is latched until ~/reset, and the node continues."""
     (robot,) = panda._models.fleet.robots
 
-    def broken(*arguments):
+    def fail(*arguments):
         raise RuntimeError("out of memory")
 
-    monkeypatch.setattr(robot, "read", broken)
+    monkeypatch.setattr(robot, "read", fail)
     panda._guarding.callback(panda._on_state, 0)(state())
     assert fault_of(robot) == "_on_state: RuntimeError: out of memory"
     good, text = answer(panda, "enable", SetBool, data=True)

@@ -77,7 +77,7 @@ def test_an_exception_of_one_robot_does_not_affect_another(make, monkeypatch):
     monkeypatch.setattr(TorqueTopics, "unheard", "")
     monkeypatch.setattr(node._topics[1], "send_command", lambda c: sent.append(c.copy()))
 
-    def broken(*arguments):
+    def fail(*arguments):
         raise RuntimeError("left broke")
 
     def states():
@@ -90,7 +90,7 @@ def test_an_exception_of_one_robot_does_not_affect_another(make, monkeypatch):
     assert good and text.startswith("2 robots: enabled; live: left, right")
     for place in ("read", "command"):
         with monkeypatch.context() as patch:
-            patch.setattr(left, place, broken)
+            patch.setattr(left, place, fail)
             states()
         assert fault_of(left).endswith("RuntimeError: left broke") and not left.is_enabled
         assert right.is_enabled and not fault_of(right)
@@ -101,7 +101,7 @@ def test_an_exception_of_one_robot_does_not_affect_another(make, monkeypatch):
     node._gate.enable([0], SetBool.Request(data=True))
     answer(node, "enable", SetBool, data=False)
     with monkeypatch.context() as patch:
-        patch.setattr(node._topics[0], "send_command", broken)
+        patch.setattr(node._topics[0], "send_command", fail)
         for _ in range(10):
             node._watch()
     assert fault_of(left) and not fault_of(right) and len(sent) >= 7 and not np.any(sent[-5:])

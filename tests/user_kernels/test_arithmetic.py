@@ -18,7 +18,7 @@ from warpdyn.user_kernels.elementary import of_entries
 ODD = (0.0, 0.5, -0.5, 1.0, -1.0, 1.5, -1.5, 2.5, -2.5, 3.0, -4.0, math.nan, math.inf, -math.inf)
 
 
-def recorded(name: str, *numbers: float) -> float:
+def evaluate_recorded(name: str, *numbers: float) -> float:
     """NumPy's function of this name, recorded on symbols and run on numbers."""
     form = of_entries(name)
     program = record(lambda s: [form(*s)], {"s": (len(numbers),)})
@@ -30,7 +30,7 @@ def test_functions_of_one_number_equal_numpys(name: str) -> None:
     """Halves are rounded to even, and the sign of NaN is NaN."""
     for x in ODD:
         wanted = on_numbers(name, x)
-        assert np.array_equal(recorded(name, x), wanted, equal_nan=True), x
+        assert np.array_equal(evaluate_recorded(name, x), wanted, equal_nan=True), x
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_functions_of_two_numbers_equal_numpys(name: str) -> None:
             found = [
                 program.on_numbers({"s": [z]})["out"][0] for program, z in ((known, x), (first, y))
             ]
-            for got in (recorded(name, x, y), *found):
+            for got in (evaluate_recorded(name, x, y), *found):
                 same = np.isclose(got, wanted, rtol=1e-13, atol=0, equal_nan=True)
                 # x**0.5 is a root: NaN for -inf. So it is in NumPy's operator, but not in np.power.
                 root = name == "power" and y == 0.5 and x == -math.inf
@@ -102,7 +102,7 @@ def test_differences_and_products_with_zero_propagate_nan() -> None:
     """x - x, 2 x - x, 0 x and x / x are not folded."""
 
     @wd.kernel
-    def folded(robot: Any, x: (4,)) -> Any:  # type: ignore[valid-type]
+    def cancelling_terms(robot: Any, x: (4,)) -> Any:  # type: ignore[valid-type]
         return np.stack(
             [
                 x - x,
@@ -117,8 +117,8 @@ def test_differences_and_products_with_zero_propagate_nan() -> None:
 
     x = np.array([1.5, math.nan, math.inf, 0.0])
     with np.errstate(all="ignore"):
-        wanted = folded.text(None, x)
-        got = folded(wd.load_robot("cartpole"), x[None])[0]
+        wanted = cancelling_terms.text(None, x)
+        got = cancelling_terms(wd.load_robot("cartpole"), x[None])[0]
     assert np.array_equal(got, wanted, equal_nan=True)
 
 
@@ -129,12 +129,12 @@ def test_a_remainder_is_below_its_divisor() -> None:
     """
 
     @wd.kernel
-    def divided(robot: Any, x: (6,), *, by: float) -> Any:  # type: ignore[valid-type]
+    def remainders(robot: Any, x: (6,), *, by: float) -> Any:  # type: ignore[valid-type]
         return np.stack([x % by, x // by])
 
     x = np.array([0.5, 0.3, -0.3, 1.0, 0.7, 49.0])
     for by in (0.1, -0.1, 49.0):
-        got = divided(wd.load_robot("cartpole"), x[None], by=by)[0]
+        got = remainders(wd.load_robot("cartpole"), x[None], by=by)[0]
         assert np.array_equal(got, [x % by, x // by])
 
 
@@ -154,7 +154,7 @@ def test_functions_of_constants_equal_numpys(name: str) -> None:
 def test_values_and_slopes_of_log10_log2_exp2_and_arcsin() -> None:
     """Values are compared with NumPy's."""
     for name, x in (("log2", 8.0), ("log10", 1000.0), ("exp2", 3.0), ("arcsin", 0.4)):
-        assert recorded(name, x) == pytest.approx(float(getattr(np, name)(x)), rel=1e-15)
+        assert evaluate_recorded(name, x) == pytest.approx(float(getattr(np, name)(x)), rel=1e-15)
 
 
 def test_structural_zeros_need_no_operations() -> None:
@@ -193,12 +193,12 @@ def test_sums_along_conditions_are_counts() -> None:
     """np.sum, np.add.reduce and np.cumsum of conditions are numbers, as in NumPy."""
 
     @wd.kernel
-    def counted(robot: Any, x: (4,)) -> Any:  # type: ignore[valid-type]
+    def counts(robot: Any, x: (4,)) -> Any:  # type: ignore[valid-type]
         c = x > 0
         return np.concatenate([[np.sum(c), np.add.reduce(c), c.mean()], np.cumsum(c), c * 2 + c])
 
     x = np.array([1.0, 1.0, -1.0, 2.0])
-    assert np.array_equal(counted(wd.load_robot("cartpole"), x[None])[0], counted.text(None, x))
+    assert np.array_equal(counts(wd.load_robot("cartpole"), x[None])[0], counts.text(None, x))
 
 
 REFUSED: tuple[tuple[Callable[[Any], Any], str], ...] = (
@@ -220,13 +220,13 @@ def test_operations_that_would_differ_from_numpys_are_refused(text: Any, message
     """With the user's line and the remedy."""
 
     @wd.kernel
-    def refused(robot: Any, x: (4,)) -> Any:  # type: ignore[valid-type]
+    def call_text(robot: Any, x: (4,)) -> Any:  # type: ignore[valid-type]
         return text(x)
 
     with pytest.raises(
         wd.kernels.RecordingError, match=rf"^test_arithmetic.py:\d+: {message}|{message}"
     ):
-        refused(wd.load_robot("cartpole"), np.zeros((1, 4)))
+        call_text(wd.load_robot("cartpole"), np.zeros((1, 4)))
 
 
 def test_chosen_constants_have_their_documented_values() -> None:

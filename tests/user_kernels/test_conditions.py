@@ -26,7 +26,9 @@ from warpdyn.user_kernels.conditions import (
 )
 
 
-def recorded(text: Callable[[list[Any]], list[Any]], numbers: Sequence[float]) -> list[float]:
+def evaluate_recorded(
+    text: Callable[[list[Any]], list[Any]], numbers: Sequence[float]
+) -> list[float]:
     """A function recorded on symbols, then run on numbers."""
     program = record(lambda s: text(s), {"s": (len(numbers),)})
     return list(program.on_numbers({"s": list(numbers)})["out"])
@@ -45,7 +47,7 @@ def test_comparisons_equal_pythons(x: float, y: float) -> None:
         return [flag(c) for c in comparisons] + [flag(negate(c)) for c in comparisons]
 
     wanted = [x < y, x <= y, x == y, abs(x) < INF]
-    assert recorded(text, [x, y]) == [*wanted, *(not w for w in wanted)]
+    assert evaluate_recorded(text, [x, y]) == [*wanted, *(not w for w in wanted)]
     assert [less(x, y), less_equal(x, y), equal(x, y), finite(x)] == wanted
 
 
@@ -53,20 +55,24 @@ def test_comparisons_equal_pythons(x: float, y: float) -> None:
 def test_conditions_are_joined_by_and_or_and_xor(a: float, b: float) -> None:
     """Of two recorded conditions, and of one that is constant."""
 
-    def joined(x: Any, y: Any) -> list[Any]:
+    def join_conditions(x: Any, y: Any) -> list[Any]:
         return [flag(join(x, y)) for join in (both, either, differ)]
 
     def text(s: list[Any]) -> list[Any]:
         x, y = less(0.5, s[0]), less(0.5, s[1])
         assert isinstance(x, Condition)
-        return joined(x, y) + joined(x, b > 0.5) + joined(a > 0.5, y)
+        return join_conditions(x, y) + join_conditions(x, b > 0.5) + join_conditions(a > 0.5, y)
 
     wanted = [float(a and b), float(a or b), float(a != b)]
-    assert recorded(text, [a, b]) == wanted * 3
-    assert joined(a > 0.5, b > 0.5) == wanted
+    assert evaluate_recorded(text, [a, b]) == wanted * 3
+    assert join_conditions(a > 0.5, b > 0.5) == wanted
 
 
 def test_a_value_is_true_if_it_is_not_zero() -> None:
-    assert recorded(lambda s: [flag(truth(x)) for x in s], [0.0, 2.0, -1.0]) == [0.0, 1.0, 1.0]
+    assert evaluate_recorded(lambda s: [flag(truth(x)) for x in s], [0.0, 2.0, -1.0]) == [
+        0.0,
+        1.0,
+        1.0,
+    ]
     assert truth(0.0) is False and truth(True) is True
     assert choose(True, 1.0, 2.0) == 1.0 and conditions.choose(False, 1.0, 2.0) == 2.0

@@ -40,14 +40,14 @@ def episode(robot: Any, q: Any, v: Any, age: (), *, longest: float = 0.5) -> Any
     return {"q": q, "v": v, "age": np.where(done, 0.0, age + 0.05), "done": done}
 
 
-def given() -> tuple[np.ndarray, ...]:
+def episode_arguments() -> tuple[np.ndarray, ...]:
     s = states(MODEL, COUNT)
     return s.q, 0.4 * s.v, np.linspace(0, 1, COUNT)
 
 
 def text(single: bool) -> tuple[Source, Call[Any]]:
     dtype = np.float32 if single else np.float64
-    call = describe_call(episode, (MODEL, *(x.astype(dtype) for x in given())), {})
+    call = describe_call(episode, (MODEL, *(x.astype(dtype) for x in episode_arguments())), {})
     return write(record_call(call, input_shapes(call), single), "episode", single, "cuda"), call
 
 
@@ -67,7 +67,7 @@ def test_the_cuda_source_run_on_the_host_equals_the_oracle(single: bool, tmp_pat
     source, call = text(single)
     arrays = {n: np.array(x, order="C") for n, x in gather(call)[1].items()}
     done = np.full(COUNT, np.nan, arrays["q"].dtype)
-    wanted = wd.oracle(episode, MODEL, *given())
+    wanted = wd.oracle(episode, MODEL, *episode_arguments())
     by_cpu = episode(MODEL, *(arrays[n].copy() for n in ("q", "v", "age")))
     run_on_host(source, arrays, *(arrays[n] for n in ("q", "v", "age")), done, folder=tmp_path)
     assert 0 < wanted.done.sum() < COUNT and wanted.done[np.linspace(0, 1, COUNT) < 0.4].any()

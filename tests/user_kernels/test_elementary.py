@@ -14,7 +14,9 @@ from warpdyn.user_kernels.elementary import NUMBERS, TRUTHS, number, of_entries
 from warpdyn.user_kernels.refusals import RecordingError
 
 
-def recorded(text: Callable[[list[Any]], list[Any]], numbers: Sequence[float]) -> list[float]:
+def evaluate_recorded(
+    text: Callable[[list[Any]], list[Any]], numbers: Sequence[float]
+) -> list[float]:
     """A function recorded on symbols, then run on numbers."""
     program = record(lambda s: text(s), {"s": (len(numbers),)})
     return list(program.on_numbers({"s": list(numbers)})["out"])
@@ -36,15 +38,15 @@ def test_elementary_functions_equal_numpys(name: str) -> None:
     for x, y in zip(xs.tolist(), ys.tolist(), strict=True):
         given = [x, y][: ufunc.nin]
         wanted = float(ufunc(*given))
-        got = form(*given), recorded(lambda s: [1.0 * number(form(*s))], given)[0]
+        got = form(*given), evaluate_recorded(lambda s: [1.0 * number(form(*s))], given)[0]
         assert np.allclose([float(g) for g in got], wanted, rtol=1e-12, atol=SHARP.get(name, 1e-12))
 
 
 @pytest.mark.parametrize("p", [-3, -0.5, 0, 0.5, 1, 2, 5, 64, 1.5, 100])
 def test_powers_equal_pythons(p: float) -> None:
     """By products, roots, or exp and log."""
-    assert np.isclose(recorded(lambda s: [power(s[0], p)], [1.3])[0], 1.3**p)
-    assert np.isclose(recorded(lambda s: [power(1.3, s[0])], [p])[0], 1.3**p)
+    assert np.isclose(evaluate_recorded(lambda s: [power(s[0], p)], [1.3])[0], 1.3**p)
+    assert np.isclose(evaluate_recorded(lambda s: [power(1.3, s[0])], [p])[0], 1.3**p)
     assert power(1.3, p) == 1.3**p
 
 

@@ -180,7 +180,7 @@ def test_a_name_with_a_colon_is_a_kernel_unless_the_file_exists(tmp_path: Path) 
 
 
 @wd.kernel
-def optioned(robot, q, *, a, b=1, c=2, d=3, e=4, f=5, g=6, h=7):
+def with_options(robot, q, *, a, b=1, c=2, d=3, e=4, f=5, g=6, h=7):
     """A kernel with and without defaults of its options."""
     return q
 
@@ -189,11 +189,13 @@ def test_options_are_parsed_from_text() -> None:
     """As Python literals, otherwise as text. An option without a default is required."""
     given = ["b=2.5", "c=True", "d=(1, 2)", "e=panda_hand", "f='x=1'", "g=", "h=None"]
     values = [2.5, True, (1, 2), "panda_hand", "x=1", "", None]
-    options = read_options(optioned, given)
+    options = read_options(with_options, given)
     assert options == dict(zip("bcdefgh", values, strict=True))
-    assert missing_options(optioned, options) == ["a"] and not missing_options(optioned, {"a": 0})
+    assert missing_options(with_options, options) == ["a"] and not missing_options(
+        with_options, {"a": 0}
+    )
     for wrong in ("stiffness", "=3", "a-b=3"):
         with pytest.raises(ValueError, match=f"NAME=VALUE, such as stiffness=300; got '{wrong}'"):
-            read_options(optioned, [wrong])
-    with pytest.raises(ValueError, match="optioned has no option 'x'; it has a, b"):
-        read_options(optioned, ["x=1"])
+            read_options(with_options, [wrong])
+    with pytest.raises(ValueError, match="with_options has no option 'x'; it has a, b"):
+        read_options(with_options, ["x=1"])

@@ -21,7 +21,7 @@ def test_a_state_keeps_its_form() -> None:
     """An array, a tuple in a dictionary, a named tuple, and plain numbers as initial values."""
 
     @wd.kernel
-    def rolled(robot: Any, q: Any) -> Any:
+    def repeat_forms(robot: Any, q: Any) -> Any:
         flat = wd.kernels.repeat(3, lambda x: 2 * x + q, q)
         deep = wd.kernels.repeat(
             2,
@@ -35,7 +35,7 @@ def test_a_state_keeps_its_form() -> None:
         )
 
     q = np.array([[1.0, 2.0], [0.5, -1.0]])
-    got = rolled(MODEL, q)
+    got = repeat_forms(MODEL, q)
     wanted = [
         [*(8 * x + 7 * x), 1, 0, *(x * x[0] ** 2), 2, 2 * x[0] + 3 * x[1] - 0 * x[0], 0] for x in q
     ]
@@ -51,7 +51,7 @@ def test_a_condition_in_a_state_remains_a_condition() -> None:
     """In the step, in `until`, and as a result of type bool."""
 
     @wd.kernel
-    def rolled(robot: Any, q: Any) -> Any:
+    def repeat_conditions(robot: Any, q: Any) -> Any:
         def step(state: Any) -> Any:
             x, far, near = state
             return np.where(far, x, 2 * x), (x > 4.0) | far, near & (x < 2.0)
@@ -60,24 +60,27 @@ def test_a_condition_in_a_state_remains_a_condition() -> None:
         return {"x": x, "far": far, "left": ~near}
 
     q = np.array([[1.0, 0.01], [5.0, 0.6]])
-    for found in (rolled(MODEL, q), wd.oracle(rolled, MODEL, q)):
+    for found in (repeat_conditions(MODEL, q), wd.oracle(repeat_conditions, MODEL, q)):
         assert np.allclose(found.x, [[16.0, 0.64], [10.0, 9.6]])
         assert np.array_equal(found.far, [[1, 0], [1, 1]])
         assert np.array_equal(found.left, [[1, 1], [1, 1]])
-    assert rolled(MODEL, q).far.dtype == bool and rolled(MODEL, q).left.dtype == bool
+    assert (
+        repeat_conditions(MODEL, q).far.dtype == bool
+        and repeat_conditions(MODEL, q).left.dtype == bool
+    )
 
 
 def test_a_condition_that_becomes_a_number_is_refused() -> None:
     """Starting with `False` and adding to it would lose the sum."""
 
     @wd.kernel
-    def counted(robot: Any, q: Any) -> Any:
+    def count_up(robot: Any, q: Any) -> Any:
         return wd.kernels.repeat(3, lambda count: count + 1, False)
 
     with pytest.raises(
         wd.kernels.RecordingError, match=r"begins with a condition.*begin with a number"
     ):
-        counted(MODEL, np.zeros((1, 2)))
+        count_up(MODEL, np.zeros((1, 2)))
 
 
 def test_a_loop_is_recorded_once() -> None:
@@ -85,30 +88,30 @@ def test_a_loop_is_recorded_once() -> None:
     calls = []
 
     @wd.kernel
-    def rolled(robot: Any, q: Any) -> Any:
+    def thousand_steps(robot: Any, q: Any) -> Any:
         def step(x: Any) -> Any:
             calls.append(1)
             return x * 0.5 + np.sin(x)
 
         return wd.kernels.repeat(1000, step, q)
 
-    rolled(MODEL, np.ones((2, 2)))
+    thousand_steps(MODEL, np.ones((2, 2)))
     assert len(calls) < 10
 
 
 def test_gradients_through_a_loop_equal_finite_differences() -> None:
     @wd.kernel
-    def rolled(robot: Any, q: Any) -> Any:
+    def six_steps(robot: Any, q: Any) -> Any:
         return wd.kernels.repeat(6, lambda x: x + 0.1 * np.sin(x) * q[::-1], q)
 
     q = np.array([[0.3, -0.7], [1.1, 0.2]])
     w = np.array([[1.0, 2.0], [-0.5, 0.3]])
-    got = wd.vjp(rolled, MODEL, q, cotangents=w, wrt="q")
+    got = wd.vjp(six_steps, MODEL, q, cotangents=w, wrt="q")
     h = 1e-6
     for k in range(2):
         e = np.zeros(2)
         e[k] = h
-        slope = ((rolled(MODEL, q + e) - rolled(MODEL, q - e)) * w).sum(1) / (2 * h)
+        slope = ((six_steps(MODEL, q + e) - six_steps(MODEL, q - e)) * w).sum(1) / (2 * h)
         assert np.allclose(got[:, k], slope, rtol=1e-7)
 
 

@@ -154,7 +154,7 @@ def test_a_robot_with_computed_numbers_equals_one_with_params() -> None:
     q, v, tau = chosen.q, chosen.v, chosen.tau
 
     @wd.kernel
-    def carried(robot: Any, q: Any, v: Any, tau: Any, load: ()) -> Any:
+    def carry_load(robot: Any, q: Any, v: Any, tau: Any, load: ()) -> Any:
         heavy = robot.with_values(
             mass={"panda_hand": load**2}, armature={"panda_joint1": 0.1 + 0.0 * load}
         )
@@ -163,7 +163,7 @@ def test_a_robot_with_computed_numbers_equals_one_with_params() -> None:
     load = np.array([1.0, 1.2, 1.4, 1.6])
     params = panda.params(mass={"panda_hand": load**2}, armature={"panda_joint1": 0.1})
     wanted = wd.aba(panda, q, v, tau, params=params) - wd.aba(panda, q, v, tau)
-    assert np.allclose(carried(panda, q, v, tau, load), wanted, atol=1e-6 * np.abs(wanted).max())
+    assert np.allclose(carry_load(panda, q, v, tau, load), wanted, atol=1e-6 * np.abs(wanted).max())
 
 
 def test_env_is_the_number_of_the_environment() -> None:
@@ -228,14 +228,14 @@ def test_points_and_tables_are_passed_as_arrays() -> None:
     assert np.allclose(wd.oracle(point, model, q)[0], wanted)
 
     @wd.kernel
-    def scanned(robot: Any, q: Any) -> Any:
+    def scan(robot: Any, q: Any) -> Any:
         ground = wd.HeightMap(np.zeros((3, 3)), 1.0)
         return robot.height_scan(q, np.zeros((1, 2)), terrain=ground)
 
     with pytest.raises(
         TypeError, match=r"robot.height_scan: \S+ must be an argument of the kernel"
     ):
-        scanned(model, q)
+        scan(model, q)
 
 
 def test_methods_have_the_docstrings_and_signatures_of_functions() -> None:

@@ -156,12 +156,12 @@ def test_params_apply_to_every_method() -> None:
 
 def test_a_kernel_called_in_a_kernel_is_inlined() -> None:
     @wd.kernel
-    def damped(robot: Any, q: Any, v: Any, target: (3,), *, frame: str) -> Any:  # type: ignore[valid-type]
+    def damp(robot: Any, q: Any, v: Any, target: (3,), *, frame: str) -> Any:  # type: ignore[valid-type]
         return impedance(robot, q, v, target, frame=frame, stiffness=50.0) - 2.0 * v
 
     model = by_name("panda").model
     given = arrays(model, 3)
-    whole = damped(model, *given, frame="panda_hand")
+    whole = damp(model, *given, frame="panda_hand")
     part = impedance(model, *given, frame="panda_hand", stiffness=50.0)
     assert np.allclose(whole, part - 2 * given[1], atol=1e-12)
 
@@ -177,14 +177,14 @@ def test_options_that_compare_equal_have_separate_programs() -> None:
     options = [(type(x), str(x)) for x in given]
 
     @wd.kernel
-    def typed(robot: Any, x: (1,), *, s: Any) -> Any:  # type: ignore[valid-type]
+    def identify_type(robot: Any, x: (1,), *, s: Any) -> Any:  # type: ignore[valid-type]
         (first,) = s if isinstance(s, tuple) else (s,)
         return x * (10 + options.index((type(first), str(first))))
 
     model, x = wd.load_robot("cartpole"), np.ones((1, 1))
     for _ in range(4):
         for form in (lambda s: s, lambda s: (s,)):
-            got = [float(typed(model, x, s=form(s))[0, 0]) for s in given]
+            got = [float(identify_type(model, x, s=form(s))[0, 0]) for s in given]
             assert got == [10.0 + k for k in range(len(given))]
 
 
@@ -193,14 +193,14 @@ def test_kernels_with_the_same_name_are_separate() -> None:
     model = by_name("cartpole").model
     q = np.ones((2, 2))
 
-    def made(factor: float) -> Any:
+    def make_kernel(factor: float) -> Any:
         @wd.kernel
-        def scaled(robot: Any, q: Any) -> Any:
+        def scale_coordinates(robot: Any, q: Any) -> Any:
             return factor * q
 
-        return scaled
+        return scale_coordinates
 
-    first, second = made(2.0), made(3.0)
+    first, second = make_kernel(2.0), make_kernel(3.0)
     assert np.array_equal(first(model, q), 2 * q) and np.array_equal(second(model, q), 3 * q)
     assert np.array_equal(first(model, q), 2 * q)
 
@@ -211,7 +211,7 @@ def test_shapes_are_given_by_annotations() -> None:
     """
 
     @wd.kernel
-    def shaped(
+    def combine(
         robot: Any,
         q: Any,
         gains: ("nv", 2),  # type: ignore[valid-type]  # noqa: F821, UP037
@@ -225,12 +225,12 @@ def test_shapes_are_given_by_annotations() -> None:
     draw = np.random.default_rng(0)
     q, gains, table = draw.normal(size=(3, 2)), draw.normal(size=(3, 2, 2)), draw.normal(size=4)
     wanted = np.einsum("bi,bij->bj", 2 * q, gains) + table[1] + [0.5, 0.25]
-    assert np.allclose(shaped(model, q, gains, table, 2.0), wanted)
-    assert np.allclose(shaped(model, q, gains, table, np.full(3, 2.0)), wanted)
+    assert np.allclose(combine(model, q, gains, table, 2.0), wanted)
+    assert np.allclose(combine(model, q, gains, table, np.full(3, 2.0)), wanted)
     offset = draw.normal(size=(3, 2))
-    got = shaped(model, q, gains, np.tile(table, (3, 1)), 2.0, offset)
+    got = combine(model, q, gains, np.tile(table, (3, 1)), 2.0, offset)
     assert np.allclose(got, wanted - [0.5, 0.25] + offset)
-    assert np.allclose(shaped(model, q[0], gains[0], table, 2.0), wanted[0])
+    assert np.allclose(combine(model, q[0], gains[0], table, 2.0), wanted[0])
 
 
 def test_results_can_have_every_form() -> None:
@@ -276,7 +276,7 @@ def test_repeat_works_with_a_tuple_and_a_condition() -> None:
     model = by_name("double_pendulum").model
 
     @wd.kernel
-    def rolled(robot: Any, q: Any, v: Any) -> Any:
+    def roll_out(robot: Any, q: Any, v: Any) -> Any:
         def step(state: Any) -> Any:
             q, v, n = state
             v = v + 0.01 * robot.aba(q, v, np.zeros(robot.nv))
@@ -287,7 +287,7 @@ def test_repeat_works_with_a_tuple_and_a_condition() -> None:
 
     s = states(model, 9)
     v = 0.4 * s.v
-    got = rolled(model, s.q, v)
+    got = roll_out(model, s.q, v)
     for k in range(9):
         x, u, n = s.q[k], v[k], 0
         while n < 20:
@@ -303,16 +303,18 @@ def test_kernels_accept_leading_dimensions() -> None:
     """(T, E, n), and one row for all. Environments are numbered through all of them."""
 
     @wd.kernel
-    def numbered(robot: Any, q: Any, target: (3,), age: ()) -> Any:  # type: ignore[valid-type]
+    def number_environments(robot: Any, q: Any, target: (3,), age: ()) -> Any:  # type: ignore[valid-type]
         return np.concatenate([q + target[:2] + age, np.stack([robot.env])])
 
     model = by_name("cartpole").model
     q, age = np.random.default_rng(0).normal(size=(4, 5, 2)), np.arange(20.0).reshape(4, 5)
     target = np.array([1.0, 2.0, 3.0])
-    got = numbered(model, q, target, age)
+    got = number_environments(model, q, target, age)
     assert got.shape == (4, 5, 3) and np.array_equal(got[..., 2], age)
     assert np.allclose(got[..., :2], q + target[:2] + age[..., None])
-    assert np.array_equal(numbered(model, q[0, 0], np.tile(target, (7, 1)), 0.0)[:, 2], range(7))
+    assert np.array_equal(
+        number_environments(model, q[0, 0], np.tile(target, (7, 1)), 0.0)[:, 2], range(7)
+    )
 
 
 @pytest.mark.compiled

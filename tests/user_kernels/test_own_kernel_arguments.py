@@ -16,13 +16,13 @@ MODEL = wd.load_robot("cartpole")
 
 
 @wd.kernel
-def scaled(robot: Any, q: Any, by: () = 2.0, *, power: int = 1) -> Any:  # type: ignore[valid-type]
+def scale(robot: Any, q: Any, by: () = 2.0, *, power: int = 1) -> Any:  # type: ignore[valid-type]
     """q times a number to a power."""
     return q * by**power
 
 
 def test_a_kernel_of_a_module_is_pickled_by_its_name() -> None:
-    assert pickle.loads(pickle.dumps(scaled)) is scaled
+    assert pickle.loads(pickle.dumps(scale)) is scale
 
 
 def test_a_kernel_needs_an_array() -> None:
@@ -43,12 +43,12 @@ def test_options_and_arrays_are_accepted_by_name_in_any_order() -> None:
     """With or without defaults."""
     q = np.array([[1.0, -3.0]])
     for found in (
-        wd.oracle(scaled, MODEL, q, 3.0, power=2),
-        wd.oracle(scaled, MODEL, power=2, by=3.0, q=q),
-        wd.oracle(scaled, MODEL, q, by=3.0, power=2),
+        wd.oracle(scale, MODEL, q, 3.0, power=2),
+        wd.oracle(scale, MODEL, power=2, by=3.0, q=q),
+        wd.oracle(scale, MODEL, q, by=3.0, power=2),
     ):
         assert np.array_equal(found, 9.0 * q)
-    assert np.array_equal(wd.oracle(scaled, MODEL, q), 2.0 * q)
+    assert np.array_equal(wd.oracle(scale, MODEL, q), 2.0 * q)
 
 
 @pytest.mark.parametrize(
@@ -65,26 +65,28 @@ def test_arguments_that_do_not_fit_the_signature_are_refused(
 ) -> None:
     """In Python's words, after the kernel's name and signature."""
     with pytest.raises(TypeError) as refused:
-        scaled(MODEL, *given, **named)
-    assert str(refused.value) == f"scaled{scaled.signature.call}: {said}"
+        scale(MODEL, *given, **named)
+    assert str(refused.value) == f"scale{scale.signature.call}: {said}"
 
 
 def test_an_option_without_a_default_is_required() -> None:
     @wd.kernel
-    def powered(robot: Any, q: Any, *, power: int) -> Any:
+    def raise_to_power(robot: Any, q: Any, *, power: int) -> Any:
         return q**power
 
     with pytest.raises(TypeError, match="missing a required argument: 'power'"):
-        powered(MODEL, np.ones((1, 2)))
-    assert np.array_equal(wd.oracle(powered, MODEL, np.full((1, 2), 3.0), power=2), [[9.0, 9.0]])
+        raise_to_power(MODEL, np.ones((1, 2)))
+    assert np.array_equal(
+        wd.oracle(raise_to_power, MODEL, np.full((1, 2), 3.0), power=2), [[9.0, 9.0]]
+    )
 
 
 def test_an_unhashable_option_is_refused() -> None:
     """The first one is named, with the remedy."""
     with pytest.raises(TypeError) as refused:
-        scaled(MODEL, np.ones((1, 2)), power=[1])
+        scale(MODEL, np.ones((1, 2)), power=[1])
     assert str(refused.value) == (
-        "scaled: the option power is a list, which is not hashable: options are constants of the "
+        "scale: the option power is a list, which is not hashable: options are constants of the "
         "program (numbers, words, tuples); if it changes from call to call, make power an array: "
         "put it before the *"
     )

@@ -33,16 +33,16 @@ def test_torchs_transforms_and_compiler_work() -> None:
     torch = pytest.importorskip("torch")
     model = by_name("cartpole").model
 
-    def made(factor: float) -> Any:
+    def make_kernel(factor: float) -> Any:
         @wd.kernel
-        def scaled(robot: Any, q: Any, v: Any) -> Any:
+        def scale(robot: Any, q: Any, v: Any) -> Any:
             return factor * q * v[0] + 0.0 * robot.env
 
-        return scaled
+        return scale
 
     q, v = (torch.rand(4, 2, dtype=torch.float64) for _ in range(2))
     for factor in (2.0, 3.0):
-        kernel = made(factor)
+        kernel = make_kernel(factor)
         wanted = factor * q * v[:, :1]
         call = torch.func.vmap(lambda x, y, kernel=kernel: kernel(model, x, y))
         assert torch.allclose(call(q, v), wanted)
@@ -80,15 +80,15 @@ def test_env_and_random_numbers_work_under_jit() -> None:
     model = by_name("cartpole").model
 
     @wd.kernel
-    def drawn(robot: Any, q: Any, age: ()) -> Any:  # type: ignore[valid-type]
+    def draw(robot: Any, q: Any, age: ()) -> Any:  # type: ignore[valid-type]
         key = wd.random.key(0, robot.env, age)
         return 2 * q + robot.env + age + wd.random.uniform(key)
 
     q = np.ones((4, 2), np.float32)
-    wanted = drawn(model, drawn(model, q, 1.0), 1.0)
+    wanted = draw(model, draw(model, q, 1.0), 1.0)
 
     def twice(q: Any) -> Any:
-        return jax.lax.scan(lambda c, _: (drawn(model, c, 1.0), None), q, None, length=2)[0]
+        return jax.lax.scan(lambda c, _: (draw(model, c, 1.0), None), q, None, length=2)[0]
 
     assert np.allclose(jax.jit(twice)(jax.numpy.asarray(q)), wanted)
 

@@ -26,7 +26,7 @@ MODEL = wd.load_robot("cartpole")
 
 
 @wd.kernel
-def drawn(robot: Any, q: Any, episode: ()) -> Any:  # type: ignore[valid-type]
+def draw_all(robot: Any, q: Any, episode: ()) -> Any:  # type: ignore[valid-type]
     key = wd.random.key(7, robot.env, episode)
     return {
         "uniform": wd.random.uniform(key, 3),
@@ -36,7 +36,7 @@ def drawn(robot: Any, q: Any, episode: ()) -> Any:  # type: ignore[valid-type]
 
 
 def draws(count: int, dtype: Any = np.float64, episode: float = 0.0) -> Any:
-    return drawn(MODEL, np.zeros((count, 2), dtype), episode)
+    return draw_all(MODEL, np.zeros((count, 2), dtype), episode)
 
 
 def test_a_draw_depends_on_its_key_only() -> None:
@@ -57,7 +57,7 @@ def test_a_draw_depends_on_its_key_only() -> None:
 
 def test_draws_of_kernel_and_oracle_equal_the_hash() -> None:
     q = np.zeros((5, 2))
-    got, wanted = drawn(MODEL, q, 3.0), wd.oracle(drawn, MODEL, q, np.full(5, 3.0))
+    got, wanted = draw_all(MODEL, q, 3.0), wd.oracle(draw_all, MODEL, q, np.full(5, 3.0))
     assert np.array_equal(got.uniform, wanted.uniform) and np.allclose(got.normal, wanted.normal)
     assert got.uniform[4, 2] == scalar.uniform(7.0, 4.0, 3.0, 2.0)
 
@@ -148,11 +148,11 @@ def test_bounds_can_be_computed_values() -> None:
 
 def test_seeds_can_have_any_size() -> None:
     @wd.kernel
-    def seeded(robot: Any, q: Any, *, seed: int) -> Any:
+    def draw_with_seed(robot: Any, q: Any, *, seed: int) -> Any:
         return wd.random.uniform(wd.random.key(seed, robot.env), 2)
 
     q = np.zeros((3, 2))
-    found = [seeded(MODEL, q, seed=s) for s in (0, 1, LARGEST, LARGEST + 1, 1 << 80)]
+    found = [draw_with_seed(MODEL, q, seed=s) for s in (0, 1, LARGEST, LARGEST + 1, 1 << 80)]
     assert len(np.unique(np.concatenate(found))) == 30
 
 

@@ -85,11 +85,11 @@ def test_a_generator_used_by_another_thread_is_ignored(
     """Its state differs after the recording, but two recordings agree."""
 
     @wd.kernel
-    def moved(robot: Any, q: Any) -> Any:
+    def move_generator(robot: Any, q: Any) -> Any:
         random.random()  # in the place of another thread
         return function(robot, q)
 
-    assert np.array_equal(moved(MODEL, Q + 0.3), wd.kernel(function)(MODEL, Q + 0.3))
+    assert np.array_equal(move_generator(MODEL, Q + 0.3), wd.kernel(function)(MODEL, Q + 0.3))
 
 
 def test_random_states_change_with_each_draw() -> None:
@@ -103,12 +103,12 @@ def test_random_states_change_with_each_draw() -> None:
 def test_equal_programs_are_accepted() -> None:
     """Also with NaN among their constants."""
 
-    def shifted(by: float) -> Program:
+    def record_shift(by: float) -> Program:
         return record(lambda x: [x[0] + by, float("nan")], {"x": (1,)})
 
-    refuse_different_programs("noisy", shifted(1.0), shifted(1.0))
+    refuse_different_programs("noisy", record_shift(1.0), record_shift(1.0))
     with pytest.raises(RecordingError, match=r"^noisy draws"):
-        refuse_different_programs("noisy", shifted(1.0), shifted(2.0))
+        refuse_different_programs("noisy", record_shift(1.0), record_shift(2.0))
 
 
 def test_a_variable_that_is_assigned_later_has_no_state() -> None:

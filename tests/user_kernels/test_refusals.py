@@ -64,15 +64,15 @@ def test_lines_are_named_in_files_pipes_and_notebooks(how: str, tmp_path: Path) 
 def test_an_array_of_python_objects_is_refused(name: str) -> None:
     """NumPy only sees the list around the values, and its own message is about ufuncs."""
 
-    def listed(robot, q):
+    def join_list(robot, q):
         return getattr(np, name)(np.concatenate([[q[0]], np.ones(2)]))
 
     with pytest.raises(RecordingError, match=r"NumPy says: .*Python objects.*np.stack") as refused:
-        wd.kernel(listed)(wd.load_robot("cartpole"), np.zeros((1, 2)))
+        wd.kernel(join_list)(wd.load_robot("cartpole"), np.zeros((1, 2)))
     assert "test_refusals.py:" in str(refused.value)
 
 
-def refused(body: object) -> str:
+def refusal_message(body: object) -> str:
     """The message with which a kernel of this body is refused."""
     with pytest.raises(RecordingError) as caught:
         wd.kernel(lambda robot, q: body(robot, q))(wd.load_robot("cartpole"), np.zeros((1, 2)))
@@ -81,11 +81,11 @@ def refused(body: object) -> str:
 
 def test_an_invalid_constant_is_reported_with_the_line() -> None:
     """With Python's error. Errors that the user raises are unchanged."""
-    message = refused(lambda robot, q: robot.fk(np.array([0.0, np.inf]))[0])
+    message = refusal_message(lambda robot, q: robot.fk(np.array([0.0, np.inf]))[0])
     assert message.startswith("test_refusals.py:")
     assert "known numbers lead to ValueError: math domain error" in message
     zeros = np.zeros((2, 2))
-    message = refused(lambda robot, q: wd.kernels.solve_symmetric(zeros, q))
+    message = refusal_message(lambda robot, q: wd.kernels.solve_symmetric(zeros, q))
     assert "known numbers lead to ZeroDivisionError: float division by zero" in message
     with pytest.raises(ZeroDivisionError):
         wd.kernel(lambda robot, q: q / (1 // 0))(wd.load_robot("cartpole"), np.zeros((1, 2)))

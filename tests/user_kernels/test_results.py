@@ -100,14 +100,14 @@ def test_a_single_condition_is_returned_as_bool() -> None:
     q = np.array([[1.0, 2.0], [-3.0, 0.5], [0.1, 0.2]])
 
     @wd.kernel
-    def doubled(robot: Any, q: Any) -> Any:
+    def twice(robot: Any, q: Any) -> Any:
         return {"twice": 2.0 * q}
 
     @wd.kernel
     def positive(robot: Any, q: Any) -> Any:
         return q.sum() > 0.0
 
-    for made in (doubled(model, q), wd.bind(doubled, model, q)(), wd.oracle(doubled, model, q)):
+    for made in (twice(model, q), wd.bind(twice, model, q)(), wd.oracle(twice, model, q)):
         assert made._fields == ("twice",) and np.array_equal(made.twice, 2 * q)
     for found in (positive(model, q), wd.bind(positive, model, q)()):
         assert found.dtype == bool and found.tolist() == [True, False, True]

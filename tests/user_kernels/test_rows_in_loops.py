@@ -15,7 +15,7 @@ STEP = 1e-6
 
 
 @wd.kernel
-def relaxed(robot: Any, q: Any, A: (5, 5), b: (5,), first: ()) -> Any:
+def relax(robot: Any, q: Any, A: (5, 5), b: (5,), first: ()) -> Any:
     """Gauss-Seidel sweeps over the rows of a system, and the unknown at an index per environment."""
 
     def sweep(_: Any, state: Any, arrays: Any) -> Any:
@@ -45,7 +45,7 @@ def test_sweeps_solve_a_system() -> None:
     """Compiled, interpreted and on numbers."""
     q, A, b, first = system(20)
     wanted = np.linalg.solve(A, b[..., None])[..., 0]
-    for found in (relaxed(MODEL, q, A, b, first), wd.oracle(relaxed, MODEL, q, A, b, first)):
+    for found in (relax(MODEL, q, A, b, first), wd.oracle(relax, MODEL, q, A, b, first)):
         np.testing.assert_allclose(found.x, wanted, atol=1e-9)
         np.testing.assert_allclose(found.at, wanted[np.arange(20), first.astype(int)], atol=1e-9)
         assert np.all(np.asarray(found.change) < 1e-8)
@@ -56,14 +56,12 @@ def test_derivatives_of_sweeps_are_those_of_the_solution() -> None:
     q, A, b, first = system(6)
     w = np.random.default_rng(1).normal(size=(6, 5))
     zeros = np.zeros(6)
-    of_A, by_b = wd.vjp(
-        relaxed, MODEL, q, A, b, first, cotangents=(w, zeros, zeros), wrt=("A", "b")
-    )
+    of_A, by_b = wd.vjp(relax, MODEL, q, A, b, first, cotangents=(w, zeros, zeros), wrt=("A", "b"))
     of_b = np.linalg.solve(np.swapaxes(A, 1, 2), w[..., None])[..., 0]
     x = np.linalg.solve(A, b[..., None])[..., 0]
     np.testing.assert_allclose(by_b, of_b, atol=1e-7)
     np.testing.assert_allclose(of_A, -of_b[:, :, None] * x[:, None, :], atol=1e-7)
-    tangent, *_ = wd.jvp(relaxed, MODEL, q, A, b, first, tangents={"b": w})
+    tangent, *_ = wd.jvp(relax, MODEL, q, A, b, first, tangents={"b": w})
     wanted = np.linalg.solve(A, w[..., None])[..., 0]
     np.testing.assert_allclose(tangent, wanted, atol=1e-7)
 
@@ -95,7 +93,7 @@ def test_rows_have_the_shapes_of_array_rows() -> None:
     np.testing.assert_allclose(wd.oracle(shapes, MODEL, q)[0], wanted)
 
 
-def refused(body: Any) -> str:
+def refusal_message(body: Any) -> str:
     """The message with which a kernel with this body is refused. Its line comes first."""
 
     @wd.kernel
@@ -132,7 +130,7 @@ def test_invalid_loops_are_refused_with_line_and_remedy() -> None:
 
         return loop(2, outer, q, q)[0]
 
-    def sliced(q: Any) -> Any:
+    def slice_rows(q: Any) -> Any:
         return loop(2, lambda k, s, a: s + a[0:1], q, q)[0]
 
     cases = {
@@ -141,7 +139,7 @@ def test_invalid_loops_are_refused_with_line_and_remedy() -> None:
         "in the step of a loop": outside,
         "pass it to both": in_a_repeat,
         "further in": not_passed,
-        "single rows": sliced,
+        "single rows": slice_rows,
         "written row by row, a\\[k\\] = x": lambda q: loop(
             2, lambda k, s, a: a.__setitem__(slice(None), 0.0) or s, q, q
         )[0],
@@ -160,7 +158,7 @@ def test_invalid_loops_are_refused_with_line_and_remedy() -> None:
         "not an argument of a function": lambda q: loop(2, lambda k, s, a: s + np.sin(a), q, q)[0],
     }
     for words, body in cases.items():
-        assert re.search(words, refused(body)), words
+        assert re.search(words, refusal_message(body)), words
 
 
 def test_the_form_of_the_arrays_is_kept() -> None:
@@ -176,7 +174,7 @@ def test_the_form_of_the_arrays_is_kept() -> None:
     given = Two([np.ones(2)], {"a": np.zeros((3, 1))})
 
     @wd.kernel
-    def kept(robot: Any, q: Any) -> Any:
+    def write_arrays(robot: Any, q: Any) -> Any:
         def step(k: Any, state: Any, arrays: Any) -> Any:
             assert isinstance(arrays, Two)
             arrays.second["a"][k, 0] = arrays.first[0][-1] + k
@@ -187,7 +185,7 @@ def test_the_form_of_the_arrays_is_kept() -> None:
         _, never = wd.kernels.loop(0, step, (), Two([np.ones(2)], {"a": np.ones((3, 1))}))
         return np.concatenate([arrays.first[0][:], arrays.second["a"][:, 0], never.second["a"][1]])
 
-    assert np.array_equal(wd.oracle(kept, MODEL, np.zeros((1, 2)))[0], [1, 1, 1, 2, 3, 1])
+    assert np.array_equal(wd.oracle(write_arrays, MODEL, np.zeros((1, 2)))[0], [1, 1, 1, 2, 3, 1])
 
 
 def test_passing_an_array_twice_is_refused() -> None:
@@ -197,7 +195,7 @@ def test_passing_an_array_twice_is_refused() -> None:
         _, a = wd.kernels.loop(2, lambda k, s, a: s, (), q)
         return wd.kernels.loop(2, lambda k, s, a: s, q, (a, a))[0]
 
-    assert "twice" in refused(twice)
+    assert "twice" in refusal_message(twice)
 
 
 @wd.kernel
@@ -215,7 +213,7 @@ def until_small(robot: Any, q: Any, x: (), most: ()) -> Any:
     return {"end": end, "count": count, "seen": arrays["seen"][:, 0]}
 
 
-def halved(x: np.ndarray, most: np.ndarray) -> dict[str, np.ndarray]:
+def halve_by_numpy(x: np.ndarray, most: np.ndarray) -> dict[str, np.ndarray]:
     """The results of `until_small`."""
     seen = np.zeros((len(x), 20))
     end, count = x.copy(), np.zeros(len(x))
@@ -236,7 +234,7 @@ def test_a_loop_ends_after_the_step_in_which_its_condition_holds(
     draw = np.random.default_rng(0)
     x, most = draw.uniform(1.0, 100.0, 50), draw.uniform(0.01, 20.0, 50)
     x[7], most[8] = np.nan, 0.0
-    wanted = halved(x, most)
+    wanted = halve_by_numpy(x, most)
     assert len({*wanted["count"]}) > 5
     # Another robot, because a kernel that is interpreted is not compiled later.
     model = MODEL if policy == "never" else wd.load_robot("panda")
@@ -252,7 +250,7 @@ def test_a_loop_ends_after_the_step_in_which_its_condition_holds(
 def test_derivatives_of_a_loop_that_ends_early_are_those_of_its_steps() -> None:
     """Of 2^-n x by x, with n steps."""
     x, most, q = np.array([10.0, 3.0]), np.array([1.0, 2.0]), np.zeros((2, 2))
-    count = halved(x, most)["count"]
+    count = halve_by_numpy(x, most)["count"]
     seeds = (np.ones(2), np.zeros(2), np.zeros((2, 20)))
     by_x = wd.vjp(until_small, MODEL, q, x, most, cotangents=seeds, wrt=["x"])
     np.testing.assert_allclose(by_x, 0.5**count)
@@ -264,7 +262,7 @@ def test_loops_that_end_early_can_be_nested() -> None:
     """Rows written by an inner loop do not change after the outer one has ended."""
 
     @wd.kernel
-    def nested(robot: Any, q: Any, x: ()) -> Any:
+    def nested_loops(robot: Any, q: Any, x: ()) -> Any:
         def outer(_: Any, state: Any, arrays: Any) -> Any:
             def inner(k: Any, state: Any, arrays: Any) -> Any:
                 arrays[k] = arrays[k] + 1.0
@@ -277,6 +275,6 @@ def test_loops_that_end_early_can_be_nested() -> None:
         left, rows = wd.kernels.loop(5, outer, *start, until=lambda left: left < 0.5)
         return {"left": left, "rows": rows[:]}
 
-    found = nested(MODEL, np.zeros((3, 2)), np.array([1.0, 3.0, 9.0]))
+    found = nested_loops(MODEL, np.zeros((3, 2)), np.array([1.0, 3.0, 9.0]))
     np.testing.assert_array_equal(found.left.ravel(), [0.0, 0.0, 4.0])
     np.testing.assert_array_equal(found.rows, [[1.0] * 3, [3.0] * 3, [5.0] * 3])

@@ -13,7 +13,7 @@ HEIGHTS = RNG.normal(size=(4, 5))
 
 
 @wd.kernel
-def looked_up(robot, q, heights: wd.kernels.table((4, 5)), place: (2,)):
+def look_up(robot, q, heights: wd.kernels.table((4, 5)), place: (2,)):
     ground = wd.HeightMap(heights, 1.0, origin=(0.0, 0.0), offset=place)
     scan = robot.height_scan(q, np.zeros((1, 2)), terrain=ground)
     return heights.look(place[0], np.floor(place[1])), scan[0] * place[0]
@@ -22,14 +22,14 @@ def looked_up(robot, q, heights: wd.kernels.table((4, 5)), place: (2,)):
 def test_a_kernel_looks_up_a_table_and_uses_it_as_a_terrain() -> None:
     """As the oracle and NumPy do. One table serves all environments."""
     q, place = np.zeros((6, 2)), RNG.uniform(0, 4, (6, 2))
-    near, scan = looked_up(MODEL, q, HEIGHTS, place)
+    near, scan = look_up(MODEL, q, HEIGHTS, place)
     i, j = np.minimum(place[:, 0].astype(int), 3), np.floor(place[:, 1]).astype(int)
     assert np.array_equal(near, HEIGHTS[i, j])
     assert np.allclose(
-        np.array(wd.oracle(looked_up, MODEL, q, HEIGHTS, place)), [near, scan], atol=1e-12
+        np.array(wd.oracle(look_up, MODEL, q, HEIGHTS, place)), [near, scan], atol=1e-12
     )
     by = wd.vjp(
-        *(looked_up, MODEL, q, HEIGHTS, place),
+        *(look_up, MODEL, q, HEIGHTS, place),
         cotangents=(np.ones(6), 0 * near),
         wrt="heights",
     )
@@ -49,11 +49,11 @@ def test_a_table_is_looked_up_at_arrays_of_places() -> None:
 
 
 def test_invalid_uses_of_a_table_are_refused() -> None:
-    def indexed(robot, q, heights: wd.kernels.table((4, 5))):
+    def index_table(robot, q, heights: wd.kernels.table((4, 5))):
         return heights[0, 0] * q[0]
 
     with pytest.raises(TypeError, match=r"table.look\(row, column\)"):
-        wd.kernel(indexed)(MODEL, np.zeros((2, 2)), HEIGHTS)
+        wd.kernel(index_table)(MODEL, np.zeros((2, 2)), HEIGHTS)
 
     def unequal(robot, q, heights: wd.kernels.table((4, 5))):
         return heights.look(q, q[0])
@@ -61,11 +61,11 @@ def test_invalid_uses_of_a_table_are_refused() -> None:
     with pytest.raises(TypeError, match=r"look\(row, column\) needs .* got \(2,\) and \(\)"):
         wd.kernel(unequal)(MODEL, np.zeros((2, 2)), HEIGHTS)
 
-    def converted(robot, q, heights: wd.kernels.table((4, 5))):
+    def convert_table(robot, q, heights: wd.kernels.table((4, 5))):
         return np.asarray(heights)
 
     with pytest.raises(TypeError, match="a table has no numbers before the kernel runs"):
-        wd.kernel(converted)(MODEL, np.zeros((2, 2)), HEIGHTS)
+        wd.kernel(convert_table)(MODEL, np.zeros((2, 2)), HEIGHTS)
 
     def constant(robot, q):
         return robot.height_scan(q, np.zeros((1, 2)), terrain=wd.HeightMap(HEIGHTS, 1.0))
@@ -79,4 +79,4 @@ def test_invalid_uses_of_a_table_are_refused() -> None:
             return q
 
     with pytest.raises(ValueError, match=r"\(4, 5\)"):
-        looked_up(MODEL, np.zeros((2, 2)), HEIGHTS.T.copy(), np.zeros((2, 2)))
+        look_up(MODEL, np.zeros((2, 2)), HEIGHTS.T.copy(), np.zeros((2, 2)))

@@ -81,7 +81,7 @@ def data(count: int = 11) -> tuple[np.ndarray, np.ndarray]:
     return draw.uniform(-1, 1, (count, 6)), draw.uniform(-1, 1, (count, 3, 3))
 
 
-def wanted(x: np.ndarray, M: np.ndarray) -> np.ndarray:
+def evaluate_by_numpy(x: np.ndarray, M: np.ndarray) -> np.ndarray:
     """All expressions by NumPy, one after the other."""
     rows = []
     for a, B in zip(x, M, strict=True):
@@ -102,7 +102,7 @@ def test_expressions_equal_numpys(dtype: Any) -> None:
     """Of kernel, oracle, and NumPy on each environment's arrays."""
     model = wd.load_robot("cartpole")
     x, M = (a.astype(dtype).astype(float) for a in data())
-    numpy = wanted(x, M)
+    numpy = evaluate_by_numpy(x, M)
     assert error(wd.oracle(everything, model, x, M), numpy, np.ones(1)) < 1e-12
     got = everything(model, x.astype(dtype), M.astype(dtype))
     assert got.dtype == dtype
@@ -123,11 +123,11 @@ def test_nan_behaves_as_in_numpy() -> None:
     x, y = (a.ravel() for a in np.meshgrid(odd, odd))
 
     @wd.kernel
-    def compared(robot: Any, x: (36,), y: (36,)) -> Any:  # type: ignore[valid-type]
+    def compare(robot: Any, x: (36,), y: (36,)) -> Any:  # type: ignore[valid-type]
         return text(x, y)
 
-    assert np.array_equal(compared(model, x[None], y[None])[0], text(x, y), equal_nan=True)
-    assert np.array_equal(wd.oracle(compared, model, x, y), text(x, y), equal_nan=True)
+    assert np.array_equal(compare(model, x[None], y[None])[0], text(x, y), equal_nan=True)
+    assert np.array_equal(wd.oracle(compare, model, x, y), text(x, y), equal_nan=True)
 
 
 def test_a_kernel_can_use_nan_and_inf_as_constants() -> None:
@@ -135,13 +135,13 @@ def test_a_kernel_can_use_nan_and_inf_as_constants() -> None:
     model, x = wd.load_robot("cartpole"), np.array([[-2.0, 0.5, 3.0]])
 
     @wd.kernel
-    def marked(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]
+    def mark(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]
         return np.where(x < 0.0, np.nan, np.where(x > 1.0, -np.inf, x)), np.where(x > 1, np.nan, x)
 
     wanted = [[[np.nan, 0.5, -np.inf]], [[-2.0, 0.5, np.nan]]]
     for dtype in (np.float32, np.float64):
-        assert np.array_equal(marked(model, x.astype(dtype)), wanted, equal_nan=True)
-    assert np.array_equal(wd.oracle(marked, model, x), wanted, equal_nan=True)
+        assert np.array_equal(mark(model, x.astype(dtype)), wanted, equal_nan=True)
+    assert np.array_equal(wd.oracle(mark, model, x), wanted, equal_nan=True)
 
 
 def test_writing_into_values_works_as_in_numpy() -> None:
@@ -160,11 +160,11 @@ def test_writing_into_values_works_as_in_numpy() -> None:
         return np.concatenate([y, z])
 
     @wd.kernel
-    def written(robot: Any, x: (6,)) -> Any:  # type: ignore[valid-type]
+    def write_entries(robot: Any, x: (6,)) -> Any:  # type: ignore[valid-type]
         return text(x)
 
     x = data()[0]
-    assert np.array_equal(written(model, x), np.array([text(row) for row in x]))
+    assert np.array_equal(write_entries(model, x), np.array([text(row) for row in x]))
 
 
 IN_PLACE: tuple[Callable[[Any, Any], Any], ...] = (
@@ -178,9 +178,9 @@ IN_PLACE: tuple[Callable[[Any, Any], Any], ...] = (
     lambda x, M: np.sin(np.array([x[0], x[1]])) + np.array([x[0], 1.0]),
     lambda x, M: np.array([x[:3], M[0]]) * 2,
     lambda x, M: np.where(_with(x > 0, 0, x[1]), x, 1.0),
-    lambda x, M: x - _added(x.flatten(), 1.0),
-    lambda x, M: x[:1] - _added(x[:1].sum(axis=0, keepdims=True), 1.0),
-    lambda x, M: _added(np.array(x), 1.0) - x,
+    lambda x, M: x - _add(x.flatten(), 1.0),
+    lambda x, M: x[:1] - _add(x[:1].sum(axis=0, keepdims=True), 1.0),
+    lambda x, M: _add(np.array(x), 1.0) - x,
     lambda x, M: np.add.reduce(x) + np.add.reduce(M) + np.multiply.reduce(M, axis=1),
     lambda x, M: x + np.add.reduce(x[:0]) + np.multiply.reduce(x[:0]) + np.sum(M[:0], axis=0)[0],
     lambda x, M: np.where(np.all(x[:0] > 0), x, 0.0) + np.where(np.any(x[:0] > 0), 0.0, x),
@@ -218,7 +218,7 @@ def _with(array: Any, key: Any, value: Any) -> Any:
     return array
 
 
-def _added(array: Any, value: Any) -> Any:
+def _add(array: Any, value: Any) -> Any:
     array += value
     return array
 
@@ -228,11 +228,11 @@ def test_single_entries_are_written_and_joined_as_in_numpy(text: Any) -> None:
     """Copies in NumPy are copies here."""
 
     @wd.kernel
-    def written(robot: Any, x: (6,), M: (3, 3)) -> Any:  # type: ignore[valid-type]
+    def write_entry(robot: Any, x: (6,), M: (3, 3)) -> Any:  # type: ignore[valid-type]
         return text(x, M)
 
     x, M = data(2)
-    got = written(wd.load_robot("cartpole"), x, M)
+    got = write_entry(wd.load_robot("cartpole"), x, M)
     assert np.allclose(got, [text(*each) for each in zip(x, M, strict=True)], rtol=1e-13)
 
 
@@ -266,13 +266,13 @@ REFUSED: tuple[tuple[Callable[[Any], Any], str], ...] = (
     (lambda x: np.zeros(6).__setitem__(0, x[0]), "np.zeros_like"),
     (lambda x: np.add(np.zeros(6), x, out=np.zeros(6)), "begin with np.zeros_like"),
     (lambda x: np.add.accumulate(x), r"np.add.accumulate .*no form in a kernel.*np.cumsum"),
-    (lambda x: _added(np.asarray(x), 1.0), "np.asarray of values cannot be written"),
-    (lambda x: (np.asarray(x), _added(x, 1.0)), "shared with what np.asarray.*x.copy()"),
+    (lambda x: _add(np.asarray(x), 1.0), "np.asarray of values cannot be written"),
+    (lambda x: (np.asarray(x), _add(x, 1.0)), "shared with what np.asarray.*x.copy()"),
     (lambda x: _written_through_a_view(x.copy()), "shared with what np.asarray.*x.copy()"),
     (lambda x: np.sin(np.array([x[0], 1.0])), r"make arrays of values by np.stack\(\[x, 1.0\]\)"),
     (lambda x: np.clip(np.concatenate([[x[0]], [1.0]]), -1, 1), r"a Python `if`.*np.stack"),
     (lambda x: x.entries[0] if x.entries[0] > 0 else x, "a Python `if`"),
-    (lambda x: _added(x > 0, 1.0), "do not fit into conditions in place"),
+    (lambda x: _add(x > 0, 1.0), "do not fit into conditions in place"),
     (lambda x: x + "a", "values, numbers and NumPy's arrays, got str"),
     (lambda x: x.nonsense, "a value has no 'nonsense'"),
     (lambda x: x[: len(x[0])], "a single value has no length"),
@@ -304,11 +304,11 @@ def test_operations_without_a_recorded_form_are_refused_with_the_remedy(
     """The message begins with the user's line."""
 
     @wd.kernel
-    def refused(robot: Any, x: (6,)) -> Any:  # type: ignore[valid-type]
+    def call_text(robot: Any, x: (6,)) -> Any:  # type: ignore[valid-type]
         return text(x)
 
     with pytest.raises((TypeError, AttributeError), match=message) as caught:
-        refused(wd.load_robot("cartpole"), np.zeros((2, 6)))
+        call_text(wd.load_robot("cartpole"), np.zeros((2, 6)))
     if isinstance(caught.value, wd.kernels.RecordingError):
         assert str(caught.value).startswith("test_values.py:")
 

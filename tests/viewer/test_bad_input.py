@@ -76,12 +76,12 @@ def lives_on(page: Any) -> bool:
 def of_a_file(text: str) -> Callable[[Any, Path], object]:
     """Play the motion table of a file."""
 
-    def played(page: Any, folder: Path) -> None:
+    def play(page: Any, folder: Path) -> None:
         (folder / "log.csv").write_text(text)
         motion = read_trajectory(ARM, folder / "log.csv")
         page.trajectory(ARM, motion.q, motion.times)
 
-    return played
+    return play
 
 
 @pytest.mark.parametrize(
@@ -142,11 +142,11 @@ def test_the_command_reports_broken_meshes_and_serves_the_page(
     """Each mesh has a line before the page's address."""
     served: list[bool] = []
 
-    def answered(page: Any) -> None:
+    def check_answer(page: Any) -> None:
         with urlopen(page.address, timeout=60) as answer:
             served.append(answer.status == 200)
 
-    monkeypatch.setattr(viewer.Viewer, "wait", answered)
+    monkeypatch.setattr(viewer.Viewer, "wait", check_answer)
     monkeypatch.setenv("COLUMNS", "400")
     for name in BROKEN:
         (meshes / "r.urdf").write_text(MESH.format(name))

@@ -31,7 +31,7 @@ def test_a_body_includes_all_links_fixed_to_it(name: str) -> None:
     assert set(carriers) <= moving | {0} and len(set(carriers)) == len(carriers)
     pose = np.asarray(wd.fk(model, wd.random_configuration(model, 1, seed=3), form="pose"))[0]
 
-    def placed(each: Any) -> np.ndarray:
+    def placed_triangles(each: Any) -> np.ndarray:
         points = [
             pose[solid.link, :3] + rotate_vectors(pose[solid.link, 3:], solid.vertices[solid.faces])
             for solid in each
@@ -39,7 +39,7 @@ def test_a_body_includes_all_links_fixed_to_it(name: str) -> None:
         return np.concatenate(points).reshape(-1, 9)
 
     moved = [solid for body in found for solid in body.solids]
-    a, b = placed(drawn), placed(moved)
+    a, b = placed_triangles(drawn), placed_triangles(moved)
     assert a.shape == b.shape and np.allclose(a.T @ a / len(a), b.T @ b / len(b), atol=1e-4)
     for law in (np.min, np.mean, np.max):
         assert np.allclose(law(a, axis=0), law(b, axis=0), atol=1e-4)

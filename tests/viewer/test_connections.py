@@ -34,7 +34,7 @@ def page() -> Iterator[Any]:
     shown.stop()
 
 
-def connected(page: Any, **options: Any) -> Any:
+def connect_to(page: Any, **options: Any) -> Any:
     address = page.address.replace("http://", "ws://")
     return connect(address, subprotocols=[f"viser-v{viser.__version__}"], **options)
 
@@ -44,7 +44,7 @@ def test_pages_of_other_origins_may_not_connect(page: Any) -> None:
     port = page.stage.server.get_port()
     for origin in ("http://evil.example", "null", f"http://127.0.0.1:{port + 1}", "file://"):
         with pytest.raises(InvalidStatus) as caught:
-            connected(page, origin=origin)
+            connect_to(page, origin=origin)
         assert caught.value.response.status_code == 403, origin
     rebound = {"Upgrade": "websocket", "Origin": "http://evil.example:1", "Host": "evil.example:1"}
     assert "another name" in connections.refusal(rebound, "127.0.0.1")
@@ -55,16 +55,16 @@ def test_the_page_itself_and_other_programs_may_connect(page: Any) -> None:
     """The page may use another name of this machine. A program that is no browser sends no
     origin."""
     for options in ({"origin": page.address}, {}):
-        with connected(page, **options) as socket:
+        with connect_to(page, **options) as socket:
             assert socket.recv(timeout=PATIENCE)
     own = {"Upgrade": "websocket", "Origin": "http://localhost:9", "Host": "localhost:9"}
     assert connections.refusal(own, "127.0.0.1") == ""
     assert connections.refusal({"Host": "x", "Origin": "http://y"}, "127.0.0.1") == ""
 
 
-def sent(page: Any, updates: list[tuple[str, dict[str, Any]]]) -> None:
+def send_updates(page: Any, updates: list[tuple[str, dict[str, Any]]]) -> None:
     """Send messages of a browser one after the other."""
-    with connected(page, origin=page.address) as socket:
+    with connect_to(page, origin=page.address) as socket:
         socket.recv(timeout=PATIENCE)
         camera = {"type": "ViewerCameraMessage", "wxyz": [1, 0, 0, 0], "position": [0, 0, 1]}
         camera |= {"fov": 1.0, "near": 0.1, "far": 10.0, "image_height": 100, "image_width": 100}
@@ -83,7 +83,7 @@ def test_values_of_a_browser_are_bounded(page: Any, capfd: pytest.CaptureFixture
     odd: list[Any] = ["x", [1], None, True, {"a": 1}, float("nan"), float("inf")]
     updates = [(uuid, {"value": x}) for x in odd]
     updates += [(uuid, {"max": 1e9}), (uuid, {"update_cb": []}), ("nobody", {"value": 1.0})]
-    sent(page, [*updates, (uuid, {"value": 1e9, "max": 1e9})])
+    send_updates(page, [*updates, (uuid, {"value": 1e9, "max": 1e9})])
     end = time.monotonic() + PATIENCE
     while view.q[0, 0] != np.float32(high) and time.monotonic() < end:
         time.sleep(0.01)

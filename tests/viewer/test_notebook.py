@@ -72,7 +72,7 @@ def answers(at: tuple[str, int]) -> bool:
         return bool(page.status == 200 and b"<html" in page.read(2000))
 
 
-def refused(at: tuple[str, int]) -> bool:
+def is_refused(at: tuple[str, int]) -> bool:
     """Whether connections are refused."""
     with socket.socket() as nobody:
         return nobody.connect_ex(at) != 0
@@ -87,7 +87,7 @@ def test_a_cell_shows_the_page_and_the_next_one_moves_the_robot(notebook: Notebo
     model = wd.load_robot("double_pendulum")
     wanted = wd.fk(model, np.array([[0.4, -0.7]]), form="pose")[0, -1, :3]
     assert np.allclose(np.fromstring(said.text.strip("[]\n"), sep=","), wanted, atol=1e-5)
-    assert notebook.run("viewer.stop()") == [] and refused(at)
+    assert notebook.run("viewer.stop()") == [] and is_refused(at)
     again = notebook.address()
     assert answers(again)
 
@@ -99,6 +99,6 @@ def test_a_page_ends_with_its_kernel() -> None:
         at, process = made.address(), made.process
         assert answers(at)
         os.kill(process, 0)  # the process exists
-    assert refused(at)
+    assert is_refused(at)
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)

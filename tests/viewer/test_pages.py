@@ -99,7 +99,7 @@ def test_a_page_opens_without_a_server(browser: Any, tmp_path: Path) -> None:
     frames = [silhouette(shown, solids, each, height) for each in poses]
     tab = browser.open(path.as_uri(), WIDTH, HEIGHT)
 
-    def moved() -> bool:
+    def has_moved() -> bool:
         colors = colors_of(picture(tab))
         alike = [sum(likeness_of_colors(colors, x)[k] for k in (GREEN, BLUE)) / 2 for x in frames]
         if max(alike) > 0.8:
@@ -107,7 +107,7 @@ def test_a_page_opens_without_a_server(browser: Any, tmp_path: Path) -> None:
         return max(seen, default=0) - min(seen, default=0) > 3
 
     try:
-        wait_until(moved, "a motion through configurations of the trajectory")
+        wait_until(has_moved, "a motion through configurations of the trajectory")
         assert [x for x in evaluate(tab, asked) if x.startswith("http")] == []
     finally:
         tab.close()

@@ -36,7 +36,7 @@ def test_choose_face_chooses_all_numbers_of_one_face() -> None:
         assert [*found.normal] == [*wanted.normal] and found.half == wanted.half
 
 
-def clipped(turn: float, half: float, shift: tuple[float, float]) -> np.ndarray:
+def clip(turn: float, half: float, shift: tuple[float, float]) -> np.ndarray:
     """Positions of the contacts of a square of half length 1 with one above it."""
     reference = Face(AXES[2], AXES[0], AXES[1], (1.0, 1.0, 1.0), 2.0)
     c, s = np.cos(turn), np.sin(turn)
@@ -50,9 +50,9 @@ def clipped(turn: float, half: float, shift: tuple[float, float]) -> np.ndarray:
 
 def test_contacts_are_corners_of_the_common_polygon() -> None:
     """For a square inside, one outside, and one that overlaps a corner."""
-    assert np.abs(clipped(0.0, 0.5, (0.2, 0.1))[:, :2] - [0.2, 0.1]) == pytest.approx(0.5)
-    assert np.abs(clipped(0.3, 5.0, (0.2, 0.1))[:, :2]) == pytest.approx(1.0)
-    quarter = clipped(0.0, 1.0, (0.5, 0.5))
+    assert np.abs(clip(0.0, 0.5, (0.2, 0.1))[:, :2] - [0.2, 0.1]) == pytest.approx(0.5)
+    assert np.abs(clip(0.3, 5.0, (0.2, 0.1))[:, :2]) == pytest.approx(1.0)
+    quarter = clip(0.0, 1.0, (0.5, 0.5))
     assert sorted(map(tuple, np.round(quarter[:, :2], 4).tolist())) == [
         (-0.5, -0.5),
         (-0.5, 1.0),
@@ -63,7 +63,7 @@ def test_contacts_are_corners_of_the_common_polygon() -> None:
 
 def test_contacts_of_an_octagon_are_spread() -> None:
     """Four of the eight corners, a quarter turn from each other."""
-    x = clipped(np.pi / 4 + 0.05, 1.0, (0.0, 0.0))[:, :2]
+    x = clip(np.pi / 4 + 0.05, 1.0, (0.0, 0.0))[:, :2]
     angles = np.sort(np.arctan2(x[:, 1], x[:, 0]))
     assert np.diff(angles) == pytest.approx(np.pi / 2, abs=1e-6)
 

@@ -25,7 +25,7 @@ def common(a: list, b: list) -> dict[tuple[float, float], float]:  # type: ignor
     }
 
 
-def lifted(points: list, height: float, scale: float = 1.0, shift: float = 0.0) -> list:  # type: ignore[type-arg]
+def lift(points: list, height: float, scale: float = 1.0, shift: float = 0.0) -> list:  # type: ignore[type-arg]
     return [(x * scale + shift, y * scale + shift, z + height) for x, y, z in points]
 
 
@@ -40,11 +40,11 @@ def test_the_surface_interpolates_the_heights_of_its_corners() -> None:
 
 
 def test_the_intersection_of_two_squares() -> None:
-    inner = common(SQUARE, lifted(SQUARE, 0.3, 0.5))
+    inner = common(SQUARE, lift(SQUARE, 0.3, 0.5))
     assert set(inner) == {(x, y) for x in (-0.5, 0.5) for y in (-0.5, 0.5)}
     assert list(inner.values()) == pytest.approx([0.3] * 4)
-    assert set(common(lifted(SQUARE, 0.3, 0.5), SQUARE)) == set(inner)
-    overlap = common(SQUARE, lifted(SQUARE, 0.3, shift=0.5))
+    assert set(common(lift(SQUARE, 0.3, 0.5), SQUARE)) == set(inner)
+    overlap = common(SQUARE, lift(SQUARE, 0.3, shift=0.5))
     for corner in ((-0.5, -0.5), (1.0, -0.5), (1.0, 1.0), (-0.5, 1.0)):
         assert min(np.hypot(*(np.array(corner) - p)) for p in overlap) < 1e-5
 

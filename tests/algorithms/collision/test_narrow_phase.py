@@ -118,7 +118,7 @@ def test_contacts_obey_the_laws(pair: tuple[str, str]) -> None:
     assert (found < (OF_BOXES if pair == ("box", "box") else LIMITS)).all(), found
 
 
-def changed(**change) -> at.NarrowPhase:  # type: ignore[no-untyped-def]
+def with_change(**change) -> at.NarrowPhase:  # type: ignore[no-untyped-def]
     """Contacts with a wrong formula."""
 
     def wrong(a: ShapeAt, b: ShapeAt) -> list[Contact]:
@@ -129,18 +129,18 @@ def changed(**change) -> at.NarrowPhase:  # type: ignore[no-untyped-def]
 
 WRONG = {
     "normal of one sign": (
-        changed(normal=lambda c: c.normal * (1.0 if c.normal.z > 0 else -1.0)),
+        with_change(normal=lambda c: c.normal * (1.0 if c.normal.z > 0 else -1.0)),
         0,
     ),
-    "position in one frame": (changed(position=lambda c: at.Vector(0.0, 0.0, 0.0)), 1),
-    "gap doubled": (changed(gap=lambda c: 2.0 * c.gap), 2),
-    "gap with an offset": (changed(gap=lambda c: c.gap + 1e-3), 3),
+    "position in one frame": (with_change(position=lambda c: at.Vector(0.0, 0.0, 0.0)), 1),
+    "gap doubled": (with_change(gap=lambda c: 2.0 * c.gap), 2),
+    "gap with an offset": (with_change(gap=lambda c: c.gap + 1e-3), 3),
     "position on one surface": (
-        changed(position=lambda c: c.position + c.normal * (0.5 * c.gap)),
+        with_change(position=lambda c: c.position + c.normal * (0.5 * c.gap)),
         4,
     ),
     "position beyond a surface": (
-        changed(position=lambda c: c.position + c.normal * (3 * c.gap)),
+        with_change(position=lambda c: c.position + c.normal * (3 * c.gap)),
         5,
     ),
 }
@@ -180,13 +180,13 @@ def program(pair: tuple[str, str]):  # type: ignore[no-untyped-def]
         return ShapeAt(kind, tuple(values[12 : 12 + at.SIZES[kind]]), place, corners)
 
     @wd.kernel
-    def recorded(robot, a: (15,), b: (15,)):  # type: ignore[no-untyped-def, valid-type]
+    def contact_gaps(robot, a: (15,), b: (15,)):  # type: ignore[no-untyped-def, valid-type]
         found = contacts(shape_of(first, [*objects(a)]), shape_of(second, [*objects(b)]))
         gaps = np.empty(len(found), object)
         gaps[:] = [c.gap for c in found]
         return of(gaps)
 
-    return recorded
+    return contact_gaps
 
 
 def numbers(a: ShapeAt) -> list[float]:

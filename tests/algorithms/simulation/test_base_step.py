@@ -37,7 +37,7 @@ def rotation(quaternion: np.ndarray) -> np.ndarray:
     return np.eye(3) + 2 * w * cross(u) + 2 * cross(u) @ cross(u)
 
 
-def advanced(
+def advance(
     pose: Any, twist: np.ndarray, h: float, inertia: np.ndarray = J
 ) -> tuple[np.ndarray, np.ndarray]:
     """A step with gyroscopic forces only. For an explicit step these are in `twist`."""
@@ -68,7 +68,7 @@ def test_a_free_body_conserves_momentum(h: float, speed: float) -> None:
     energy = twist[3:] @ J @ twist[3:]
     most = 0.0
     for _ in range(300):
-        pose, twist = advanced(pose, twist, h)
+        pose, twist = advance(pose, twist, h)
         most = max(most, twist[3:] @ J @ twist[3:] / energy - 1)
     there, same, turned = of_com(pose, twist)
     assert there == pytest.approx(place + 300 * h * velocity, rel=1e-11, abs=1e-9)
@@ -81,10 +81,10 @@ def test_a_free_body_conserves_momentum(h: float, speed: float) -> None:
 def test_a_steady_spin_rotates_by_its_speed() -> None:
     """About a principal axis by h |ω|, to the sixth order. Above 1.08 rad the angle is bounded."""
     for angle in (0.01, 0.3, 1.0):
-        pose, _ = advanced([0, 0, 0, 0, 0, 0, 1], np.array([0, 0, 0, angle / 0.005, 0, 0]), 0.005)
+        pose, _ = advance([0, 0, 0, 0, 0, 0, 1], np.array([0, 0, 0, angle / 0.005, 0, 0]), 0.005)
         turned = 2 * math.atan2(np.linalg.norm(pose[3:6]), pose[6])
         assert turned == pytest.approx(angle, rel=max(1e-12, 17 / 315 * (angle / 2) ** 6))
-    pose, twist = advanced([0, 0, 0, 0, 0, 0, 1], np.array([0, 0, 0, 1e5, 0, 0]), 0.005)
+    pose, twist = advance([0, 0, 0, 0, 0, 0, 1], np.array([0, 0, 0, 1e5, 0, 0]), 0.005)
     assert 2 * math.atan2(pose[3], pose[6]) == pytest.approx(2 * math.atan(0.6))
     assert twist[3:] == pytest.approx([1e5, 0, 0], abs=1e-6)
 
@@ -95,7 +95,7 @@ def test_the_error_of_a_tumbling_body_is_of_the_second_order() -> None:
     for count in (20, 40, 1280):
         pose, twist = np.array([0, 0, 0, 0, 0, 0, 1.0]), np.array([0, 0, 0, *(AXIS * 10.0)])
         for _ in range(count):
-            pose, twist = advanced(pose, twist, 0.2 / count)
+            pose, twist = advance(pose, twist, 0.2 / count)
         ends[count] = pose[3:]
     wrong = [np.linalg.norm(ends[count] - ends[1280]) for count in (20, 40)]
     assert wrong[0] / wrong[1] == pytest.approx(4, rel=0.1)
@@ -115,7 +115,7 @@ def test_newtons_iteration_is_regular_for_every_body() -> None:
         pose = np.array([0, 0, 0, 0, 0, 0, 1.0])
         L = np.linalg.norm(inertia @ twist[3:])
         for _ in range(5):
-            pose, twist = advanced(pose, twist, 0.005, inertia)
+            pose, twist = advance(pose, twist, 0.005, inertia)
             assert np.linalg.norm(pose[3:]) == pytest.approx(1, abs=1e-12)
         assert np.linalg.norm(inertia @ twist[3:]) == pytest.approx(L, rel=1e-8)
 

@@ -57,7 +57,7 @@ def options_of(seconds: float, steps: int, integrator: Any) -> dict[str, Any]:
     return {"dt": seconds / steps, "substeps": steps, "integrator": integrator, **bounds}
 
 
-def interpreted(
+def step_by_interpreter(
     model: wd.Model, q: Any, v: Any, tau: Any, seconds: float, steps: int, integrator: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """The same for a batch of one. For many steps the interpreter takes a tenth of the oracle's
@@ -84,7 +84,7 @@ def test_errors_decrease_with_the_order_of_the_method(name: str) -> None:
     q, v, tau, seconds = s.q[0], s.v[0], 0.02 * s.tau[0], 0.12
     if name == "body":
         v[3:] = 0.3, 6.0, 0.2
-    exact = interpreted(model, q, v, tau, seconds, 48, "rk4")
+    exact = step_by_interpreter(model, q, v, tau, seconds, 48, "rk4")
     for integrator, order in ORDERS.items():
         few = FEW[integrator] if name != "quadruped" else FEW[integrator] // 2 + 3
         coarse, fine = (
@@ -106,7 +106,7 @@ def test_a_pendulum_has_the_period_of_the_elliptic_integral() -> None:
         a, b = (a + b) / 2, math.sqrt(a * b)
     period = 4 * (math.pi / (2 * a)) * math.sqrt(length / 9.81)
     rest = np.zeros(1)
-    q, v = interpreted(model, np.array([start]), rest, rest, period / 2, 900, "rk4")
+    q, v = step_by_interpreter(model, np.array([start]), rest, rest, period / 2, 900, "rk4")
     # The remaining speed gives the time when it comes to rest: a = -g sin(θ) / l there.
     acceleration = -9.81 * math.sin(q[0]) / length
     late = -v[0] / acceleration
@@ -128,7 +128,7 @@ def test_a_double_pendulum_conserves_its_energy() -> None:
     begin = energy(q, v)
     size = begin - energy(np.zeros(2), np.zeros(2))
     drifts = [
-        abs(energy(*interpreted(model, q, v, rest, 2.0, n, "rk4")) - begin) / size
+        abs(energy(*step_by_interpreter(model, q, v, rest, 2.0, n, "rk4")) - begin) / size
         for n in (500, 1000)
     ]
     assert drifts[1] < drifts[0] / 14 and drifts[1] < 1e-6
@@ -143,12 +143,14 @@ def test_a_tumbling_body_conserves_momentum_and_energy() -> None:
     model = wd.load_urdf(BODY, floating_base=True)
     q, v, rest = model.neutral, np.array([1.0, 0.5, 2.0, 0.05, 6.0, 0.02]), np.zeros(6)
 
-    def kept(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def conserved_quantities(q: np.ndarray, v: np.ndarray) -> np.ndarray:
         spin = wd.oracle(wd.centroidal_momentum, model, q, v)[3:]
         return np.array([*spin, float(wd.oracle(wd.mechanical_energy, model, q, v))])
 
-    end = interpreted(model, q, v, rest, 2.0, 1000, "rk4")
-    assert kept(*end) == pytest.approx(kept(q, v), rel=1e-7, abs=1e-8)
+    end = step_by_interpreter(model, q, v, rest, 2.0, 1000, "rk4")
+    assert conserved_quantities(*end) == pytest.approx(
+        conserved_quantities(q, v), rel=1e-7, abs=1e-8
+    )
     assert np.linalg.norm(end[0][3:7]) == pytest.approx(1.0, abs=1e-14)
     flown = np.array([2.0, 1.0, 4.0 - 9.81 * 2.0])
     assert end[0][:3] == pytest.approx(flown, abs=1e-7)
@@ -169,13 +171,13 @@ def test_torques_of_explicit_drives_are_means_over_the_stages() -> None:
         *wd.oracle(wd.step, model, q, v, tau, control=control, targets=targets, **options)
     )
 
-    def pushed(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def drive_torques(q: np.ndarray, v: np.ndarray) -> np.ndarray:
         wanted = control.kp * (targets - q) - control.kd * v
         return np.clip(wanted, -control.effort, control.effort)
 
-    first = pushed(q, v)
+    first = drive_torques(q, v)
     a = wd.oracle(wd.aba, model, q, v, tau + first)
-    second = pushed(q + 0.004 * v, v + 0.004 * a)
+    second = drive_torques(q + 0.004 * v, v + 0.004 * a)
     later = wd.oracle(wd.aba, model, q + 0.004 * v, v + 0.004 * a, tau + second)
     assert end.torques == pytest.approx(tau + (first + second) / 2, rel=1e-12)
     assert end.v == pytest.approx(v + 0.002 * (a + later), rel=1e-12)
@@ -216,7 +218,7 @@ def test_steps_with_closed_loops_keep_the_order_of_the_method(
     v = 0.5 * (np.eye(model.nv) - np.linalg.pinv(J, rcond=1e-9) @ J) @ states(model, 1).v[0]
     tau = np.zeros(model.nv)
     ends = [after(model, q, v, tau, 0.12, n, integrator) for n in (steps, 2 * steps)]
-    ends.append(interpreted(model, q, v, tau, 0.12, 8 * steps, integrator))
+    ends.append(step_by_interpreter(model, q, v, tau, 0.12, 8 * steps, integrator))
     for end in ends:
         # A step of Gauss-Newton leaves a millionth of the gap, and its square.
         assert np.abs(wd.oracle(wd.loops.errors, model, end[0])).max() < 1e-7

@@ -15,7 +15,7 @@ MODEL = wd.load_robot("quadruped")
 PATTERN = ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))
 
 
-def scanned(roll: float, pitch: float, yaw: float, **arrays) -> list[float]:
+def scan(roll: float, pitch: float, yaw: float, **arrays) -> list[float]:
     """From (2, 3, 0.5), rotated by fixed-axis angles."""
     q = MODEL.neutral.copy()
     c, s = np.cos(np.array([roll, pitch, yaw]) / 2), np.sin(np.array([roll, pitch, yaw]) / 2)
@@ -38,7 +38,7 @@ def scanned(roll: float, pitch: float, yaw: float, **arrays) -> list[float]:
 def test_the_pattern_turns_with_the_yaw_only(yaw: float, tilt: float) -> None:
     """On a plane z = a x + b y. Roll and pitch change nothing."""
     a, b = 0.3, -0.1
-    found = scanned(tilt, -tilt, yaw, slope=(a, b), level=(0.0,))
+    found = scan(tilt, -tilt, yaw, slope=(a, b), level=(0.0,))
     below = 0.5 - (2 * a + 3 * b)
     c, s = math.cos(yaw), math.sin(yaw)
     wanted = [below, below - (a * c + b * s), below - (b * c - a * s)]
@@ -46,4 +46,4 @@ def test_the_pattern_turns_with_the_yaw_only(yaw: float, tilt: float) -> None:
 
 
 def test_on_level_ground_the_scan_is_the_height_of_the_frame() -> None:
-    assert scanned(0.1, 0.2, 0.3) == pytest.approx([0.5] * 3)
+    assert scan(0.1, 0.2, 0.3) == pytest.approx([0.5] * 3)

@@ -14,7 +14,9 @@ QUADRUPED = wd.load_robot("quadruped")
 G = [0.0, 0.0, -9.81]
 
 
-def felt(model: wd.Model, q: np.ndarray, v: np.ndarray, a: list[float], link: str) -> np.ndarray:
+def read_imu(
+    model: wd.Model, q: np.ndarray, v: np.ndarray, a: list[float], link: str
+) -> np.ndarray:
     read = imu(tree_of(model), q.tolist(), v.tolist(), a, G, {}, frames=[link])
     return np.array(read[0], float)
 
@@ -27,14 +29,14 @@ def test_an_imu_reads_the_classical_acceleration_minus_gravity(link: str) -> Non
     options = {"frame": link, "reference": "local"}
     moved = wd.oracle(wd.frame_acceleration, QUADRUPED, q, v, a, kind="classical", **options)
     rate = wd.oracle(wd.frame_velocity, QUADRUPED, q, v, **options)
-    reading = felt(QUADRUPED, q, v, a.tolist(), link)
+    reading = read_imu(QUADRUPED, q, v, a.tolist(), link)
     assert np.allclose(reading[:3], moved[:3] - R.T @ G, atol=1e-11)
     assert np.allclose(reading[3:], rate[3:], atol=1e-12)
 
 
 def test_imus_on_links_fixed_in_the_world_read_gravity_only() -> None:
     arm = wd.load_robot("panda")
-    reading = felt(arm, arm.neutral, np.ones(arm.nv), [1.0] * arm.nv, arm.root)
+    reading = read_imu(arm, arm.neutral, np.ones(arm.nv), [1.0] * arm.nv, arm.root)
     assert np.array_equal(reading, [0, 0, 9.81, 0, 0, 0])
 
 
@@ -53,7 +55,7 @@ def test_a_spinning_base_in_straight_flight_has_no_acceleration() -> None:
     a = mean_acceleration(tree, (q.tolist(), v.tolist()), (turned.tolist(), end.tolist()), h)
     classical = np.array(a[:3]) + np.cross(spin, end[:3])
     assert np.allclose(classical, 0, atol=1e-13) and np.allclose(a[3:], 0, atol=1e-13)
-    reading = felt(QUADRUPED, turned, end, a, "base")
+    reading = read_imu(QUADRUPED, turned, end, a, "base")
     assert np.allclose(reading[:3], R.T @ [0, 0, 9.81], atol=1e-12)
 
 

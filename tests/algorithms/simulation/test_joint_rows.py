@@ -33,7 +33,7 @@ def pendulum(coulomb: float = 0.0, limits: tuple[float, float] | None = None) ->
     return model.with_friction(coulomb=coulomb) if coulomb else model
 
 
-def rolled(model: wd.Model, q: Any, v: Any, tau: Any = None, **options: Any) -> wd.results.Step:
+def roll_out(model: wd.Model, q: Any, v: Any, tau: Any = None, **options: Any) -> wd.results.Step:
     """The oracle's step of one robot."""
     given = [np.array(x, dtype=float) for x in (q, v, np.zeros(model.nv) if tau is None else tau)]
     return wd.oracle(wd.step, model, *given, **{"dt": H, **options})
@@ -44,7 +44,7 @@ def test_a_joint_below_the_breakaway_torque_does_not_move(share: float) -> None:
     """Not by one bit in 2 s. Friction balances gravity and tau."""
     model, q = pendulum(3.0), [0.7]
     tau = [WEIGHT * math.sin(0.7) + share * 3.0]
-    end = rolled(model, q, [0.0], tau, substeps=400)
+    end = roll_out(model, q, [0.0], tau, substeps=400)
     assert end.q[0] == 0.7 and end.v[0] == pytest.approx(0.0, abs=1e-15)
     assert end.joint_impulses[0] / H == pytest.approx(-share * 3.0)
 
@@ -53,7 +53,7 @@ def test_a_joint_above_the_breakaway_torque_slides_with_the_excess() -> None:
     """From rest and against the motion: (tau - friction) / I, exactly."""
     free: dict[str, Any] = {"gravity": (0.0, 0.0, 0.0)}
     for tau, v in ((3.5, 0.0), (-5.0, 0.0), (3.5, 2.0), (0.0, -2.0), (-3.1, -0.5)):
-        end = rolled(pendulum(3.0), [0.2], [v], [tau], substeps=10, **free)
+        end = roll_out(pendulum(3.0), [0.2], [v], [tau], substeps=10, **free)
         against = math.copysign(3.0, v or tau)
         assert end.v[0] == pytest.approx(v + 10 * H * (tau - against) / INERTIA, rel=1e-12)
         assert end.joint_impulses[0] / H == pytest.approx(-against)
@@ -68,14 +68,14 @@ def test_dry_friction_stops_a_spin_after_the_analytic_time() -> None:
     speeds = []
     q, v, impulses = [0.0], [v0], None
     for _ in range(4):
-        end = rolled(model, q, v, substeps=round(lasts / 5 / H), joint_impulses=impulses, **free)
+        end = roll_out(model, q, v, substeps=round(lasts / 5 / H), joint_impulses=impulses, **free)
         q, v, impulses = end.q, end.v, end.joint_impulses
         speeds.append(v[0])
     assert speeds == pytest.approx([v0 * (1 - k / 5) for k in (1, 2, 3, 4)], rel=1e-12)
     energy = [0.5 * INERTIA * x * x for x in speeds]
     lost = np.diff(np.sqrt(energy))
     assert lost == pytest.approx([lost[0]] * 3)
-    end = rolled(model, q, v, substeps=round(lasts / 4 / H), joint_impulses=impulses, **free)
+    end = roll_out(model, q, v, substeps=round(lasts / 4 / H), joint_impulses=impulses, **free)
     assert end.v[0] == pytest.approx(0.0, abs=1e-14)
     assert end.q[0] == pytest.approx(v0**2 * INERTIA / (2 * friction) - v0 * H / 2, rel=1e-9)
 
@@ -87,8 +87,8 @@ def test_joints_held_by_friction_do_not_creep() -> None:
     """
     q = np.array([0.3, 0.5, 0.2, -1.2, 0.3, 1.5, 0.2, 0.02])
     model = PANDA.with_friction(coulomb=60.0)
-    first = rolled(model, q, np.zeros(8), substeps=200)
-    again = rolled(model, first.q, first.v, substeps=200, joint_impulses=first.joint_impulses)
+    first = roll_out(model, q, np.zeros(8), substeps=200)
+    again = roll_out(model, first.q, first.v, substeps=200, joint_impulses=first.joint_impulses)
     assert np.abs(first.q - q).max() < 5e-4
     assert np.abs(again.v).max() < 1e-12 and np.abs(again.q - first.q).max() < 1e-9
     weight = wd.oracle(wd.gravity_torques, model, again.q)
@@ -135,7 +135,7 @@ def test_an_arm_dropped_onto_its_limit_stops_there() -> None:
     model = pendulum(limits=(-0.5, 1.0))
     q, v, impulses = [-0.45], [-3.0], None
     for _ in range(10):
-        end = rolled(model, q, v, [-20.0], stops="rows", substeps=20, joint_impulses=impulses)
+        end = roll_out(model, q, v, [-20.0], stops="rows", substeps=20, joint_impulses=impulses)
         q, v, impulses = end.q, end.v, end.joint_impulses
         assert q[0] >= -0.5 - 1e-14
     assert q[0] == pytest.approx(-0.5, abs=1e-14) and v[0] == pytest.approx(0.0, abs=1e-12)
@@ -148,13 +148,13 @@ def test_a_stop_pushes_inwards_at_a_bounded_speed() -> None:
     """
     free: dict[str, Any] = {"gravity": (0.0, 0.0, 0.0), "stops": "rows"}
     model = pendulum(limits=(-0.5, 1.0))
-    left = rolled(model, [1.0], [0.0], [-2.0], substeps=5, **free)
+    left = roll_out(model, [1.0], [0.0], [-2.0], substeps=5, **free)
     assert left.v[0] == pytest.approx(-5 * H * 2 / INERTIA) and left.joint_impulses[0] == 0
     for friction in (0.0, 50.0):
         rubbing = model.with_friction(coulomb=friction)
-        back = rolled(rubbing, [1.2], [0.0], **free)
+        back = roll_out(rubbing, [1.2], [0.0], **free)
         assert back.v[0] == pytest.approx(-1.0)
-        there = rolled(rubbing, [1.2], [0.0], substeps=100, **free)
+        there = roll_out(rubbing, [1.2], [0.0], substeps=100, **free)
         if friction:
             assert 1.0 - RETURN**2 * INERTIA / (2 * friction) <= there.q[0] <= 1.0
             assert there.v[0] == pytest.approx(0.0, abs=1e-14)
@@ -172,9 +172,9 @@ def test_friction_of_mimic_joints_adds_to_their_leaders() -> None:
     limit = '<limit lower="-9" upper="9" effort="100" velocity="100"/>'
     model = wd.load_urdf(text.format(mass, limit), floating_base=False)
     model = model.with_friction(coulomb={"one": 2.0, "two": 2.0})
-    held = rolled(model, [0.0], [0.0], [5.9], substeps=20, stops="none")
+    held = roll_out(model, [0.0], [0.0], [5.9], substeps=20, stops="none")
     assert held.q[0] == pytest.approx(0.0, abs=1e-15)
-    slid = rolled(model, [0.0], [0.0], [7.0], stops="none")
+    slid = roll_out(model, [0.0], [0.0], [7.0], stops="none")
     assert slid.v[0] == pytest.approx(H * (7.0 - 6.0) / 5.0)
 
 

@@ -19,7 +19,7 @@ DRIVES = ("hip", "knee", "crank")
 KP, KD = np.array([400.0, 400.0, 40.0]), np.array([20.0, 20.0, 2.0])
 
 
-def wanted(t: float) -> np.ndarray:
+def reference_angles(t: float) -> np.ndarray:
     return np.array([0.4 * np.sin(3 * t), 0.5 * np.sin(4 * t), 0.3 * np.sin(5 * t)])
 
 
@@ -32,7 +32,7 @@ def driven_leg(h: float, dtype: str, seconds: float) -> tuple[np.ndarray, np.nda
     q, v = model.q_indices(DRIVES), model.v_indices(DRIVES)
     worst = np.zeros(6)
     for k in range(round(seconds / h)):
-        sim.tau[0, v] = KP * (wanted(k * h) - sim.q[0, q]) - KD * sim.v[0, v]
+        sim.tau[0, v] = KP * (reference_angles(k * h) - sim.q[0, q]) - KD * sim.v[0, v]
         sim.step()
         errors = wd.loops.errors(model, sim.q.astype(float))[0]
         worst = np.maximum(worst, np.abs(errors))
@@ -191,7 +191,7 @@ def test_the_leg_moves_as_in_mujoco() -> None:
     columns = {name: (model.q_indices([name])[0], model.v_indices([name])[0]) for name in names}
     for k in range(round(seconds / h)):
         data.qfrc_applied[:] = 0
-        for name, torque in zip(DRIVES, wanted(k * h), strict=True):
+        for name, torque in zip(DRIVES, reference_angles(k * h), strict=True):
             data.qfrc_applied[peer.joint(name).dofadr[0]] = torque
             sim.tau[0, columns[name][1]] = torque
         mujoco.mj_step(peer, data)

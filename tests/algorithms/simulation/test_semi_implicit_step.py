@@ -21,7 +21,7 @@ def body(com: str = "0 0 0") -> wd.Model:
     return wd.load_urdf(BODY.format(com=com), floating_base=True)
 
 
-def rolled(model: wd.Model, q: Any, v: Any, **options: Any) -> wd.results.Step:
+def roll_out(model: wd.Model, q: Any, v: Any, **options: Any) -> wd.results.Step:
     """The oracle's step of one robot."""
     given = [np.array(x, dtype=float) for x in (q, v, np.zeros(model.nv))]
     return wd.results.Step(*wd.oracle(wd.step, model, *given, **options))
@@ -36,7 +36,7 @@ def test_momentum_in_free_flight_is_conserved_to_first_order() -> None:
     fall = np.array(gravity) * model.total_mass * 0.02
     lost = []
     for dt in (1e-3, 5e-4):
-        end = rolled(model, q, v, dt=dt, substeps=round(0.02 / dt), gravity=gravity, stops="none")
+        end = roll_out(model, q, v, dt=dt, substeps=round(0.02 / dt), gravity=gravity, stops="none")
         after = wd.oracle(wd.momentum, model, end.q, end.v, reference="world")[:3]
         lost.append(np.abs(after - before - fall).max())
     assert lost[0] < 0.02 and lost[0] / lost[1] == pytest.approx(2, rel=0.1)
@@ -81,12 +81,12 @@ def test_a_stiff_drive_is_stable_and_reports_its_applied_torques() -> None:
     model = wd.load_robot("double_pendulum")
     q, v, target = np.array([0.3, -0.2]), np.zeros(2), np.array([1.0, 0.5])
     drive = {"control": wd.PD(1e5, 10.0, 1e9), "targets": target, "speed_guard": False}
-    end = rolled(model, q, v, dt=0.01, substeps=300, **drive)
+    end = roll_out(model, q, v, dt=0.01, substeps=300, **drive)
     weight = wd.oracle(wd.gravity_torques, model, target)
     assert np.abs(end.q - target).max() < 1e-3 and np.abs(end.v).max() < 1e-9
-    still = rolled(model, end.q, end.v, dt=0.01, **drive)
+    still = roll_out(model, end.q, end.v, dt=0.01, **drive)
     assert np.allclose(still.torques, weight, rtol=1e-2)
-    one = rolled(model, q, v, dt=0.01, **drive)
+    one = roll_out(model, q, v, dt=0.01, **drive)
     a, bias = (one.v - v) / 0.01, wd.oracle(wd.bias_forces, model, q, v)
     assert np.allclose(one.torques, wd.oracle(wd.crba, model, q) @ a + bias, rtol=1e-9)
 
@@ -95,7 +95,7 @@ def test_drives_do_not_exceed_their_effort() -> None:
     """Except by the implicit part, in the first step and after a hundred."""
     model = wd.load_robot("double_pendulum")
     for steps in (1, 100):
-        end = rolled(
+        end = roll_out(
             model,
             [0.3, -0.2],
             [0.0, 0.0],
@@ -115,10 +115,10 @@ def test_the_speed_guard_acts_only_above_the_limit() -> None:
     free = {"gravity": (0.0, 0.0, 0.0), "dt": 0.005}
     slow, fast = [1.9, 0.0], [10.0, 0.0]
     q = [0.0, 0.0]
-    assert np.allclose(rolled(model, q, slow, **free).v, rolled(plain, q, slow, **free).v)
-    unguarded = rolled(model, q, fast, speed_guard=False, **free)
+    assert np.allclose(roll_out(model, q, slow, **free).v, roll_out(plain, q, slow, **free).v)
+    unguarded = roll_out(model, q, fast, speed_guard=False, **free)
     assert abs(unguarded.v[0] - 10.0) < 1e-9
-    guarded = rolled(model, q, fast, substeps=30, **free)
+    guarded = roll_out(model, q, fast, substeps=30, **free)
     assert 1.9 < guarded.v[0] < 2.1
 
 
@@ -126,7 +126,7 @@ def test_quaternions_of_ball_joints_keep_unit_length() -> None:
     """To 1e-14."""
     model = MODELS["socket"]
     s = states(model, 1)
-    end = rolled(model, s.q[0], s.v[0], dt=0.002, substeps=100)
+    end = roll_out(model, s.q[0], s.v[0], dt=0.002, substeps=100)
     (columns,) = [
         model.coordinates[j.name].q for j in model.moving_joints if j.kind.quaternion is not None
     ]
@@ -138,7 +138,7 @@ def test_the_energy_of_a_very_fast_spin_does_not_grow() -> None:
     model, v = body(), np.array([0, 0, 0, 300.0, 200.0, 100.0])
     energy = wd.oracle(wd.kinetic_energy, model, np.array([0, 0, 5, 0, 0, 0, 1.0]), v)
     for guard in (True, False):
-        end = rolled(model, [0, 0, 5, 0, 0, 0, 1], v, dt=0.01, substeps=200, speed_guard=guard)
+        end = roll_out(model, [0, 0, 5, 0, 0, 0, 1], v, dt=0.01, substeps=200, speed_guard=guard)
         spin = np.array([0, 0, 0, *end.v[3:]])
         assert wd.oracle(wd.kinetic_energy, model, end.q, spin) < 1.001 * energy
 

@@ -19,7 +19,7 @@ BOX = wd.load_urdf(CUBE, floating_base=True)
 CORNERS = [wd.ContactPoint("b", (x, y, -0.05), 0.0) for x in (-0.05, 0.05) for y in (-0.05, 0.05)]
 
 
-def pressed(height: float, velocity: tuple, deformation: tuple, normal: Vector = UPWARDS) -> tuple:
+def press(height: float, velocity: tuple, deformation: tuple, normal: Vector = UPWARDS) -> tuple:
     """Force and rate as arrays."""
     force, rate = hunt_crossley(
         height, Vector(*velocity), Vector(*deformation), normal, MU, SURFACE
@@ -31,13 +31,13 @@ def test_the_normal_force_follows_hunt_and_crossley() -> None:
     """K δ^1.5 + D √δ δ', never negative, and zero above the ground."""
     depth = 0.004
     for sinking in (0.0, 0.1, -0.05):
-        force, _ = pressed(-depth, (0, 0, -sinking), (0, 0, 0))
+        force, _ = press(-depth, (0, 0, -sinking), (0, 0, 0))
         wanted = K * depth**1.5 + D * math.sqrt(depth) * sinking
         assert force == pytest.approx([0.0, 0.0, wanted], rel=1e-9)
-    force, _ = pressed(-depth, (0.3, 0, 2.0), (0.1, 0, 0))
+    force, _ = press(-depth, (0.3, 0, 2.0), (0.1, 0, 0))
     assert not force.any()
     for height in (0.0, 0.1):
-        force, rate = pressed(height, (1.0, 0, -1.0), (1e-3, 2e-3, -3e-3))
+        force, rate = press(height, (1.0, 0, -1.0), (1e-3, 2e-3, -3e-3))
         assert not force.any()
         assert rate == pytest.approx(np.array([-1e-3, -2e-3, 3e-3]) * K / D, rel=1e-12)
 
@@ -51,10 +51,10 @@ def test_a_point_sticks_within_the_cone_and_slides_on_it() -> None:
     depth = 0.004
     spring, damper = K * depth**0.5, D * depth**0.5
     normal = K * depth**1.5
-    force, rate = pressed(-depth, (0.001, 0, 0), (1e-4, 0, 2e-4))
+    force, rate = press(-depth, (0.001, 0, 0), (1e-4, 0, 2e-4))
     assert force == pytest.approx([-(spring * 1e-4 + damper * 0.001), 0, normal], rel=1e-9)
     assert rate == pytest.approx([0.001, 0, -2e-4 * K / D], rel=1e-9)
-    force, rate = pressed(-depth, (0.4, 0.3, 0), (0.01, 0, 0))
+    force, rate = press(-depth, (0.4, 0.3, 0), (0.01, 0, 0))
     held = -np.array([spring * 0.01 + damper * 0.4, damper * 0.3])
     assert np.hypot(*force[:2]) == pytest.approx(MU * normal, rel=1e-9)
     assert force[:2] / np.hypot(*force[:2]) == pytest.approx(held / np.hypot(*held), rel=1e-9)
@@ -68,8 +68,8 @@ def test_forces_rotate_with_the_normal() -> None:
         ((0.4, 0.3, -0.1), (0.01, 0, 0.002)),
         ((0.001, 0, 0), (1e-4, 0, 0)),
     ):
-        flat = pressed(-0.004, velocity, deformation)
-        there = pressed(
+        flat = press(-0.004, velocity, deformation)
+        there = press(
             *(-0.004, tuple(turn @ velocity), tuple(turn @ deformation), Vector(*turn[:, 2]))
         )
         for x, y in zip(flat, there, strict=True):
@@ -82,7 +82,7 @@ def test_friction_and_dampers_dissipate_power() -> None:
     for _ in range(300):
         depth = draw.uniform(1e-4, 0.02)
         v, m = draw.normal(scale=0.5, size=3), draw.normal(scale=0.01, size=3)
-        force, rate = pressed(-depth, tuple(v), tuple(m))
+        force, rate = press(-depth, tuple(v), tuple(m))
         assert np.hypot(*force[:2]) <= MU * force[2] * (1 + 1e-12)
         stored = K * depth**0.5 * (m[:2] @ rate[:2])  # rate of the tangential springs' energy
         assert force[:2] @ v[:2] + stored <= 1e-9

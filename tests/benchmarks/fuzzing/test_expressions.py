@@ -43,10 +43,10 @@ def test_a_wrong_value_and_a_wrong_derivative_are_noticed(monkeypatch: pytest.Mo
     with monkeypatch.context() as patch:
         run = fuzzing.with_seeds
 
-        def doubled(*given: Any) -> Any:
+        def double_results(*given: Any) -> Any:
             return {name: np.multiply(2.0, x).tolist() for name, x in run(*given).items()}
 
-        patch.setattr(fuzzing, "with_seeds", doubled)
+        patch.setattr(fuzzing, "with_seeds", double_results)
         found, _ = fuzzing.outcome("return np.sin(x)", Random(0))
         assert (found.kind, found.reason) == ("different", "jvp")
 

@@ -123,11 +123,13 @@ def test_evaluations_under_disturbances_are_printed(
     """--disturb requests them, in warpdyn or in MuJoCo. --mujoco without it is refused."""
     asked: list[tuple[str, int]] = []
 
-    def disturbed(task: object, policy: object, **options: object) -> dict[str, rl.Evaluation]:
+    def evaluate_disturbed(
+        task: object, policy: object, **options: object
+    ) -> dict[str, rl.Evaluation]:
         asked.append((options["simulator"], options["envs"]))
         return {"none": SEEN, "a push": FAILED}
 
-    monkeypatch.setattr(rl, "evaluate_disturbed", disturbed)
+    monkeypatch.setattr(rl, "evaluate_disturbed", evaluate_disturbed)
     words = ["eval", "cartpole_swing_up", "--policy", policy, "--envs", "8"]
     for more, where in (([], "warpdyn"), (["--mujoco"], "MuJoCo C")):
         assert main([*words, "--disturb", *more]) == 0

@@ -18,7 +18,7 @@ RECIPE = rl.Recipe(envs=8, steps=4, epochs=1, batches=2, layers=(4,))
 
 
 @pytest.fixture
-def viewed() -> Any:
+def trainer_and_view() -> Any:
     trainer = rl.Trainer(rl.CartpoleSwingUp(), recipe=RECIPE)
     view = LiveView(trainer.env, host="127.0.0.1", port=0)
     trainer.watchers.append(view)
@@ -26,9 +26,9 @@ def viewed() -> Any:
     view.close()
 
 
-def test_the_last_step_of_a_training_is_shown(viewed: Any) -> None:
+def test_the_last_step_of_a_training_is_shown(trainer_and_view: Any) -> None:
     """The first environments are shown, each step for its duration."""
-    trainer, view = viewed
+    trainer, view = trainer_and_view
     list(trainer.run(iterations=2))
     last = trainer.env.carried["q"][:ROBOTS].numpy()
     start = time.perf_counter()
@@ -39,8 +39,8 @@ def test_the_last_step_of_a_training_is_shown(viewed: Any) -> None:
     assert robot.q.shape == (ROBOTS, 2)
 
 
-def test_a_viewer_does_not_change_a_training(viewed: Any) -> None:
-    trainer, _ = viewed
+def test_a_viewer_does_not_change_a_training(trainer_and_view: Any) -> None:
+    trainer, _ = trainer_and_view
     seen = [x.reward for x in trainer.run(iterations=2)]
     other = rl.Trainer(rl.CartpoleSwingUp(), recipe=RECIPE)
     assert [x.reward for x in other.run(iterations=2)] == seen

@@ -106,7 +106,7 @@ def test_the_picture_follows_a_robot_with_a_free_base(task: str, follows: bool) 
 
     centres: list[np.ndarray] = []
 
-    class Drawn:
+    class RecordingPicture:
         """Records the centres of the picture."""
 
         def reach(self, poses: np.ndarray, middle: np.ndarray) -> float:
@@ -122,7 +122,7 @@ def test_the_picture_follows_a_robot_with_a_free_base(task: str, follows: bool) 
     poses = np.tile(np.eye(4), (2, 3, 1, 1))
     poses[:, :, 0, 3] = [[0.5, 1.0, 2.0], [3.0, 3.5, 4.0]]
     made = rl.make(task)
-    stage = Stage(made, Drawn(), Figure().add_subplot(), poses.reshape(-1, 4, 4))  # type: ignore[arg-type]
+    stage = Stage(made, RecordingPicture(), Figure().add_subplot(), poses.reshape(-1, 4, 4))  # type: ignore[arg-type]
     for each in poses:
         stage.show(each, np.zeros(3))
     wanted = [0.5, 3.0] if follows else [2.25, 2.25]
@@ -150,7 +150,7 @@ class PosesOfNames:
 
 
 @pytest.fixture
-def played(monkeypatch: pytest.MonkeyPatch) -> PlayedMotion:
+def played_motion(monkeypatch: pytest.MonkeyPatch) -> PlayedMotion:
     """Five robots for 0.3 s, which is 10 steps. Robot n is at 10 n + k at step k."""
     monkeypatch.setattr("warpdyn.rl.pictures.robot_stage.Stage", StageOnPaper)
     monkeypatch.setattr(play_module, "RobotPicture", PosesOfNames)
@@ -170,10 +170,10 @@ def lines_of(panel: Any) -> list[tuple[list[float], str, str]]:
     return [(list(map(float, y)), style, name) for y, style, name in found if len(y) == 10]
 
 
-def test_a_still_picture_has_five_moments_of_each_robot(played: PlayedMotion) -> None:
+def test_a_still_picture_has_five_moments_of_each_robot(played_motion: PlayedMotion) -> None:
     """They extend from the first step to the last. The curves are next to them, and commands are
     dashed."""
-    figure = play_module.still(TASK, played)  # type: ignore[arg-type]
+    figure = play_module.still(TASK, played_motion)  # type: ignore[arg-type]
     assert figure.get_size_inches().tolist() == [15.0, 12.0]
     assert figure.get_suptitle() == "Hop, hopper"
     moments = [0, 2, 4, 6, 9]
@@ -202,13 +202,13 @@ def test_a_still_picture_has_five_moments_of_each_robot(played: PlayedMotion) ->
         np.testing.assert_allclose(panel.get_lines()[0].get_xdata(), 0.03 * np.arange(10))
 
 
-def test_a_moving_picture_has_four_robots_in_a_row(played: PlayedMotion) -> None:
+def test_a_moving_picture_has_four_robots_in_a_row(played_motion: PlayedMotion) -> None:
     """Below them are curves with a mark at the present time. Unused panels of the last row are
     empty."""
     from matplotlib.figure import Figure
 
     figure = Figure()
-    draw, steps = play_module.moving_figure(TASK, played, figure)  # type: ignore[arg-type]
+    draw, steps = play_module.moving_figure(TASK, played_motion, figure)  # type: ignore[arg-type]
     assert figure.get_size_inches().tolist() == [12.0, 8.4] and steps == range(0, 10, 1)
     panels = np.array(figure.axes).reshape(4, 4)
     shown = [[panel.axison for panel in row] for row in panels]
@@ -226,7 +226,7 @@ def test_a_moving_picture_has_four_robots_in_a_row(played: PlayedMotion) -> None
 
 
 def test_a_moving_picture_plays_at_the_robots_speed(
-    played: PlayedMotion, monkeypatch: pytest.MonkeyPatch
+    played_motion: PlayedMotion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It has 25 frames a second, and at most one for each step."""
     pytest.importorskip("matplotlib.animation")
@@ -243,7 +243,7 @@ def test_a_moving_picture_plays_at_the_robots_speed(
     from matplotlib.figure import Figure
 
     for step, frames in ((0.03, range(0, 10, 1)), (0.02, range(0, 10, 2)), (0.01, range(0, 10, 4))):
-        play_module.show(TASK, replace(played, step=step))  # type: ignore[arg-type]
+        play_module.show(TASK, replace(played_motion, step=step))  # type: ignore[arg-type]
         assert shown[-1] == "shown" and shown[-2][0] == frames
         assert shown[-2][1] == pytest.approx(1e3 * step * frames.step)
 

@@ -72,45 +72,45 @@ class Nothing:
 
 
 @pytest.fixture
-def shown(request: pytest.FixtureRequest) -> Any:
+def on_page(request: pytest.FixtureRequest) -> Any:
     made = OnPage(rl.VecEnv(Glide(request.param), 2), Nothing(), **HERE)  # type: ignore[arg-type]
     yield made
     made.page.stop()
 
 
-@pytest.mark.parametrize("shown", [False], indirect=True)
-def test_robots_are_drawn_within_their_area(shown: OnPage) -> None:
+@pytest.mark.parametrize("on_page", [False], indirect=True)
+def test_robots_are_drawn_within_their_area(on_page: OnPage) -> None:
     """One that has flown 3 m in the 0.1 s since its reset is drawn where it entered again. Its
     neighbours are far away."""
-    assert shown.run(0.3) == pytest.approx(0.3)
-    x = shown.env.carried["q"][:, 0].numpy()
+    assert on_page.run(0.3) == pytest.approx(0.3)
+    x = on_page.env.carried["q"][:, 0].numpy()
     assert np.allclose(x, 3.0, atol=1e-3)
-    view = shown.page.robots["robot"]
+    view = on_page.page.robots["robot"]
     assert np.allclose(view.q[:, 0], x - SIDE, atol=1e-4)
     assert np.linalg.norm(np.diff(view._at[:, 0], axis=0)) >= SIDE
-    assert set(shown.page._plots) == {"reward per second"}
+    assert set(on_page.page._plots) == {"reward per second"}
 
 
-@pytest.mark.parametrize("shown", [True], indirect=True)
+@pytest.mark.parametrize("on_page", [True], indirect=True)
 def test_robots_are_drawn_in_their_height_map(
-    shown: OnPage, monkeypatch: pytest.MonkeyPatch
+    on_page: OnPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are at their places, and the ground is drawn once around each."""
-    view, origin = shown.page.robots["robot"], np.array([3.0, 1.0, 0.5])
-    shown.run(0.08)
-    q = shown.env.carried["q"].numpy()
+    view, origin = on_page.page.robots["robot"], np.array([3.0, 1.0, 0.5])
+    on_page.run(0.08)
+    q = on_page.env.carried["q"].numpy()
     assert np.allclose(view.q[:, :3] + view._at[:, 0], q[:, :3] + origin, atol=1e-4)
-    assert shown.shown._patches == {(3.0, 1.0)}
+    assert on_page.shown._patches == {(3.0, 1.0)}
     drawn: list[np.ndarray] = []
-    scene = shown.page.stage.server.scene
+    scene = on_page.page.stage.server.scene
     monkeypatch.setattr(scene, "add_mesh_simple", lambda *given, **_: drawn.append(given[1]))
-    shown.env.carried["origin"][1, 0] = 5.0
-    shown.shown.update(shown.env.carried)
+    on_page.env.carried["origin"][1, 0] = 5.0
+    on_page.shown.update(on_page.env.carried)
     (vertices,) = drawn
     assert 5.0 - vertices[:, 0].min() == pytest.approx(AROUND, abs=0.2)
     assert vertices[:, 1].min() == pytest.approx(1.0 - AROUND, abs=0.2)
     assert vertices[:, 1].max() == pytest.approx(6.0), "the map's edge"
-    assert shown.shown._patches == {(3.0, 1.0), (5.0, 1.0)}
+    assert on_page.shown._patches == {(3.0, 1.0), (5.0, 1.0)}
 
 
 def test_ctrl_c_ends_the_page(
@@ -119,12 +119,12 @@ def test_ctrl_c_ends_the_page(
     """The page is closed, and no exception is raised."""
     pages = []
 
-    def interrupted(shown: OnPage, seconds: float | None) -> float:
+    def interrupt(shown: OnPage, seconds: float | None) -> float:
         pages.append(shown.page)
         assert seconds is None
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(OnPage, "run", interrupted)
+    monkeypatch.setattr(OnPage, "run", interrupt)
     play_on_page(rl.VecEnv(Glide(False), 2), Nothing(), None, **HERE)  # type: ignore[arg-type]
     told = capsys.readouterr().out.replace("\n", " ")
     assert f"Glide: 2 times block at {pages[0].address}; Ctrl-C ends it" in told
@@ -155,10 +155,10 @@ class Clock:
         self.slept += seconds
 
 
-@pytest.mark.parametrize("shown", [False], indirect=True)
+@pytest.mark.parametrize("on_page", [False], indirect=True)
 @pytest.mark.parametrize(("stall", "slept"), [(0.1, 0.3), (5.0, 0.38)])
 def test_the_page_catches_up_after_a_short_stall_only(
-    shown: OnPage, monkeypatch: pytest.MonkeyPatch, stall: float, slept: float
+    on_page: OnPage, monkeypatch: pytest.MonkeyPatch, stall: float, slept: float
 ) -> None:
     """There are 20 steps of 20 ms, and the first one takes longer. After a short stall the page is
     on time again. After a long one it continues at its pace. Curves are drawn every 12 steps, which is
@@ -171,15 +171,15 @@ def test_the_page_catches_up_after_a_short_stall_only(
         clock.now += stall if steps == 1 else 0.0
 
     monkeypatch.setattr(page_module, "time", clock)
-    monkeypatch.setattr(shown, "_step", step)
-    monkeypatch.setattr(shown, "_plot", drawn.append)
-    assert shown.run(0.4) == pytest.approx(0.4) and steps == 20
+    monkeypatch.setattr(on_page, "_step", step)
+    monkeypatch.setattr(on_page, "_plot", drawn.append)
+    assert on_page.run(0.4) == pytest.approx(0.4) and steps == 20
     assert drawn == [pytest.approx(12 * 0.02)]
     assert clock.slept == pytest.approx(slept)
     assert clock.now == pytest.approx(slept + stall)
 
 
-class Commanded(Glide):
+class CommandedGlide(Glide):
     """A block that flies at 30 m/s and turns at 0.5 rad/s, with other speeds as command."""
 
     def begin(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
@@ -189,7 +189,7 @@ class Commanded(Glide):
 
 def test_curves_show_speeds_and_commands() -> None:
     """The forward and the turning speed each appear next to their command."""
-    shown = OnPage(rl.VecEnv(Commanded(False), 2), Nothing(), **HERE)  # type: ignore[arg-type]
+    shown = OnPage(rl.VecEnv(CommandedGlide(False), 2), Nothing(), **HERE)  # type: ignore[arg-type]
     try:
         shown.run(0.5)
         plots = shown.page._plots

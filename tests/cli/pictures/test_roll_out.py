@@ -27,7 +27,7 @@ def hopper() -> wd.Model:
 
 
 @pytest.fixture(scope="module")
-def pushed(hopper: wd.Model) -> tuple[Any, Any]:
+def pushed_roll_out(hopper: wd.Model) -> tuple[Any, Any]:
     return roll_out(hopper, PLAN._replace(push=30.0, friction=0.5, residual=True))
 
 
@@ -96,10 +96,12 @@ def test_pushes_last_a_fifth_of_each_second() -> None:
     assert all(a < b for a, b in pushes(PLAN._replace(push=1.0, dt=0.1, substeps=9)))
 
 
-def test_measurements_agree_with_the_motion(hopper: wd.Model, pushed: tuple[Any, Any]) -> None:
+def test_measurements_agree_with_the_motion(
+    hopper: wd.Model, pushed_roll_out: tuple[Any, Any]
+) -> None:
     """The hopper falls, rests with its weight on the ground, slides while it is pushed beyond its
     friction, and rests again."""
-    sim, history = pushed
+    sim, history = pushed_roll_out
     measured = history.measured
     assert set(measured) == {"heights", "loads", "errors", "efforts", "residuals"}
     assert history.time.shape == (100,) and history.time[-1] == pytest.approx(1.0)
@@ -114,14 +116,14 @@ def test_measurements_agree_with_the_motion(hopper: wd.Model, pushed: tuple[Any,
     assert history.failures == 0 and history.first_launch > 0 and history.wall > 0
 
 
-def test_a_seed_determines_the_roll_out(hopper: wd.Model, pushed: tuple[Any, Any]) -> None:
+def test_a_seed_determines_the_roll_out(hopper: wd.Model, pushed_roll_out: tuple[Any, Any]) -> None:
     """The same seed gives the same bits, and another seed does not. The joints are held at their
     start, whatever the seed."""
     plan = PLAN._replace(push=30.0, friction=0.5)
     targets: list[np.ndarray] = []
     again, history = roll_out(hopper, plan)
-    assert np.array_equal(again.q, pushed[0].q)
-    assert np.array_equal(history.measured["loads"], pushed[1].measured["loads"])
+    assert np.array_equal(again.q, pushed_roll_out[0].q)
+    assert np.array_equal(history.measured["loads"], pushed_roll_out[1].measured["loads"])
     other, _ = roll_out(
         hopper, plan._replace(seed=1, seconds=0.1), lambda sim: targets.append(sim.targets.copy())
     )

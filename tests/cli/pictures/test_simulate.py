@@ -204,7 +204,9 @@ def test_a_page_that_cannot_be_shown_is_reported_in_one_line(
     assert asked == [(("motion", "sim", 2.5, Path("a.html")), page)]
 
 
-def drawn(plan: Plan, measured: dict[str, np.ndarray], monkeypatch: pytest.MonkeyPatch) -> Any:
+def draw_figure(
+    plan: Plan, measured: dict[str, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> Any:
     """The figure that `picture` would save."""
     figures: list[Any] = []
     monkeypatch.setattr(
@@ -229,7 +231,7 @@ def test_each_measurement_has_a_panel(monkeypatch: pytest.MonkeyPatch) -> None:
     loads = robots.copy()
     loads[0, 0] = 50.0
     measured = {"heights": robots, "loads": loads, "residuals": 1e-3 + robots, "odd": robots}
-    figure = drawn(plan, measured, monkeypatch)
+    figure = draw_figure(plan, measured, monkeypatch)
     assert figure.get_suptitle() == "11 times hopper, pushed by 5 N where it is orange"
     assert figure.get_size_inches().tolist() == pytest.approx([9.0, 7.3])
     heights, load, residual = figure.axes
@@ -259,7 +261,7 @@ def test_the_axis_of_loads_ends_a_little_above_the_largest(
     most: float, top: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("matplotlib")
-    figure = drawn(PLAN, {"loads": np.full((4, 2), most)}, monkeypatch)
+    figure = draw_figure(PLAN, {"loads": np.full((4, 2), most)}, monkeypatch)
     assert figure.get_suptitle() == "3 times hopper" and not figure.axes[0].patches
     assert figure.axes[0].get_ylim() == pytest.approx((0.0, top))
 

@@ -51,7 +51,7 @@ def test_the_motion_is_shown_until_ctrl_c(
     """The page plays the motion of all robots, with their contacts and forces."""
     shown: list[Any] = []
 
-    def interrupted(page: Any) -> None:
+    def interrupt(page: Any) -> None:
         page.player.playing.value = False
         page.player.go_to(0.2)
         paths = page.stage.server.scene._handle_from_node_name
@@ -59,7 +59,7 @@ def test_the_motion_is_shown_until_ctrl_c(
         shown.append((page, touching, paths["/contacts/forces"].points[:, 1]))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(viewer.Viewer, "wait", interrupted)
+    monkeypatch.setattr(viewer.Viewer, "wait", interrupt)
     assert main(["simulate", str(scene), *RUN, "--view", "--envs", "2", "--port", "0"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     ((page, touching, ends),) = shown

@@ -16,7 +16,7 @@ from warpdyn.execution.compile.bytecode_checks import check
 from warpdyn.recording.program import Program, record
 
 
-def shifted(x: list) -> list:
+def halve_rows(x: list) -> list:
     """Each row becomes half of the row at an index. One row has a constant index."""
     a = RowArray([[x[0], 1.0], [x[1], 2.0], [3.0, x[2]]])
 
@@ -30,7 +30,7 @@ def shifted(x: list) -> list:
 
 
 def program() -> Program:
-    return record(shifted, {"x": (3,)})
+    return record(halve_rows, {"x": (3,)})
 
 
 def test_all_rows_of_an_array_are_in_one_block_of_slots() -> None:
@@ -49,7 +49,7 @@ def test_all_rows_of_an_array_are_in_one_block_of_slots() -> None:
 
 def test_rows_outside_the_slots_are_refused() -> None:
     """An instruction may not have more rows than there are, nor none."""
-    source = describe(program(), "shifted", True, "cpu")
+    source = describe(program(), "halve_rows", True, "cpu")
     check(encode(program()), source)
     for rows in (0, 1 << 20):
         bytecode = encode(program())

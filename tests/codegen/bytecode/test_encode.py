@@ -57,7 +57,7 @@ def loops(x: list, y: list) -> list:
     return [a, b, c, n, -c]
 
 
-def ending(x: list, y: list) -> list:
+def early_end(x: list, y: list) -> list:
     """One loop that ends early, which makes a program in phases."""
     (c, n) = repeat(
         lambda s: [s[0] * (0.4 + 0.1 * y[1] * y[1]), s[1] + 1.0],
@@ -116,11 +116,11 @@ def until_an_entry(x: list, y: list) -> list:
 
 TEXTS: Mapping[str, Callable[..., list]] = {
     text.__name__: text
-    for text in (arithmetic, loops, ending, backwards, backwards_past_the_end, until_an_entry)
+    for text in (arithmetic, loops, early_end, backwards, backwards_past_the_end, until_an_entry)
 }
 
 
-def recorded(name: str) -> Program:
+def record_by_name(name: str) -> Program:
     return record(TEXTS[name], SHAPES, rolls=False)
 
 
@@ -133,7 +133,7 @@ def agree(program: Program, inputs: Mapping[str, Sequence[float]]) -> None:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_bytecode_gives_the_numbers_of_the_program(name: str) -> None:
-    program = recorded(name)
+    program = record_by_name(name)
     for seed in range(5):
         x, y = np.random.default_rng(seed).uniform(-1.5, 1.5, (2, 3)).tolist()
         agree(program, {"x": x, "y": y})
@@ -174,8 +174,10 @@ def test_results_of_a_call_survive_the_next_call(monkeypatch: pytest.MonkeyPatch
 
 def test_a_program_in_phases_is_encoded_phase_by_phase() -> None:
     """Single phases fuse other products than the whole program."""
-    assert phases(recorded("ending")) is not None and phases(recorded("loops")) is None
-    assert NUMBER["end_some"] in encode(recorded("ending")).code[::WORDS]
+    assert (
+        phases(record_by_name("early_end")) is not None and phases(record_by_name("loops")) is None
+    )
+    assert NUMBER["end_some"] in encode(record_by_name("early_end")).code[::WORDS]
 
 
 @pytest.mark.parametrize("robot", ["panda", "quadruped"])

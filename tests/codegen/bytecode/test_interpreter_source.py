@@ -102,7 +102,7 @@ def programs(single: bool) -> list[tuple[Bytecode, Source]]:
     return made
 
 
-def altered(bytecode: Bytecode, draw: np.random.Generator) -> Bytecode:
+def alter(bytecode: Bytecode, draw: np.random.Generator) -> Bytecode:
     """The program with some integers of its code changed."""
     code = np.array(bytecode.code, np.int64)
     for _ in range(draw.integers(1, 4)):
@@ -125,7 +125,7 @@ def test_programs_access_only_their_own_memory(single: bool, tmp_path: Path) -> 
     for bytecode, source in programs(single):
         cases += [case(bytecode, count, dtype) for count in (1, 5, 33, 100)]
         for _ in range(300):
-            wrong = altered(bytecode, draw)
+            wrong = alter(bytecode, draw)
             try:
                 check(wrong, source)
             except ValueError:

@@ -14,7 +14,7 @@ from warpdyn.codegen.bytecode.instructions import OPERATIONS, WORDS
 from warpdyn.recording.program import record
 
 
-def made(text: Callable[[list], list]) -> Bytecode:
+def encode_function(text: Callable[[list], list]) -> Bytecode:
     return encode(record(text, {"x": (3,)}))
 
 
@@ -39,7 +39,7 @@ def names(bytecode: Bytecode) -> list[str]:
 def test_operands_are_slots_constants_or_registers(
     text: Callable[[list], list], instructions: list[str]
 ) -> None:
-    bytecode = made(text)
+    bytecode = encode_function(text)
     assert names(bytecode) == [*instructions, "end", "end"]
     x = [0.3, -1.5, 2.0]
     assert run(bytecode, {"x": x})["out"] == text(x)
@@ -47,7 +47,7 @@ def test_operands_are_slots_constants_or_registers(
 
 def test_a_square_reads_a_slot_twice() -> None:
     """A value that an instruction reads twice is not taken from a register."""
-    bytecode = made(lambda x: [(x[0] + x[1]) * (x[0] + x[1])])
+    bytecode = encode_function(lambda x: [(x[0] + x[1]) * (x[0] + x[1])])
     assert names(bytecode)[:2] == ["add_ss", "mul_ss"]
 
 
@@ -59,7 +59,7 @@ def test_a_value_read_later_keeps_its_slot() -> None:
         return [(a * x[2] + x[1]) * a]
 
     x = [0.5, 2.0, -3.0]
-    assert run(made(text), {"x": x})["out"] == text(x)
+    assert run(encode_function(text), {"x": x})["out"] == text(x)
 
 
 def test_documented_numbers() -> None:

@@ -176,10 +176,10 @@ def test_a_scene_that_trimesh_cannot_convert_is_refused(
     """The message contains trimesh's reason."""
     trimesh.creation.box().export(tmp_path / "box.ply")
 
-    def broken(*_: object) -> None:
+    def fail(*_: object) -> None:
         raise RuntimeError("no\n  geometry")
 
-    monkeypatch.setattr(trimesh.Scene, "to_geometry", broken)
+    monkeypatch.setattr(trimesh.Scene, "to_geometry", fail)
     with pytest.raises(MeshError, match=r"trimesh cannot read it.*no geometry"):
         surface_of(tmp_path / "box.ply")
 

@@ -254,7 +254,7 @@ def test_the_remark_lists_fluids_margins_stiffnesses_and_impedances_in_order() -
     start = "a Simulation leaves out: "
     two = BALL.format("{}", 1) + BALL.format("{}", 2).replace('"b"', '"c"').replace("ball", "d")
 
-    def said(option: str, first: str, second: str) -> str:
+    def remark(option: str, first: str, second: str) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", wd.ModelWarning)
             geoms = FLOOR.format("") + two.format(first, second)
@@ -276,12 +276,12 @@ def test_the_remark_lists_fluids_margins_stiffnesses_and_impedances_in_order() -
         ("", 'margin="-0.1"', ""): f"negative margins of geoms (1), {of_pairs}, {touching}",
     }
     for given, wanted in cases.items():
-        assert said(*given) == wanted, given
-    assert "solref and solimp of single geoms" in said("", 'solref="0.05 1"', "")
+        assert remark(*given) == wanted, given
+    assert "solref and solimp of single geoms" in remark("", 'solref="0.05 1"', "")
     both = 'solimp="0.2 0.8 0.01 0.3 3"'
     single = "solref and solimp of single geoms"
     shape = "the shape of solimp, but for its stiffness at rest"
-    assert shape in said("", both, both) and single not in said("", both, both)
+    assert shape in remark("", both, both) and single not in remark("", both, both)
 
 
 def test_impedances_rise_between_their_bounds() -> None:

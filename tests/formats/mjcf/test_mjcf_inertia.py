@@ -39,7 +39,7 @@ def principal(text: str) -> np.ndarray:
     return np.linalg.eigvalsh(np.array(load(text).link("b").inertia))
 
 
-def compiled(settings: str, text: str) -> str:
+def with_compiler(settings: str, text: str) -> str:
     return text.replace("<worldbody>", f"<compiler {settings}/><worldbody>")
 
 
@@ -56,15 +56,15 @@ def test_compiler_bounds_and_balance_change_small_inertias() -> None:
     """boundmass and boundinertia are lower bounds. balanceinertia equalises moments that break the
     triangle inequality."""
     light = body('<inertial pos="0 0 0" mass="0.1" diaginertia="0.01 0.01 0.01"/>')
-    lifted = load(compiled('boundmass="0.5" boundinertia="0.03"', light)).link("b")
+    lifted = load(with_compiler('boundmass="0.5" boundinertia="0.03"', light)).link("b")
     assert lifted.mass == 0.5 and np.diag(lifted.inertia) == pytest.approx([0.03] * 3)
     odd = body('<inertial pos="0 0 0" mass="1" diaginertia="1 1 4"/>')
-    assert principal(compiled('balanceinertia="true"', odd)) == pytest.approx([2, 2, 2])
+    assert principal(with_compiler('balanceinertia="true"', odd)) == pytest.approx([2, 2, 2])
 
 
 def test_settotalmass_scales_masses_and_inertias() -> None:
     """Both have the same factor."""
-    scaled = load(compiled('settotalmass="3"', body(INERTIAL))).link("b")
+    scaled = load(with_compiler('settotalmass="3"', body(INERTIAL))).link("b")
     assert scaled.mass == pytest.approx(3) and np.diag(scaled.inertia) == pytest.approx([3] * 3)
 
 
@@ -136,11 +136,11 @@ def test_masses_of_the_last_files_are_cached(monkeypatch: pytest.MonkeyPatch) ->
     compiled_texts: list[str] = []
     compile_text = mujoco.MjModel.from_xml_string
 
-    def counted(text: str, *files: object) -> object:
+    def record_and_compile(text: str, *files: object) -> object:
         compiled_texts.append(text)
         return compile_text(text, *files)
 
-    monkeypatch.setattr(mujoco.MjModel, "from_xml_string", staticmethod(counted))
+    monkeypatch.setattr(mujoco.MjModel, "from_xml_string", staticmethod(record_and_compile))
     monkeypatch.setattr(mjcf_inertia, "MOST_KNOWN", 2)
     monkeypatch.setattr(mjcf_inertia, "_known", {})
     texts = [body(f'<geom size="0.{k}"/><joint/>') for k in (1, 2, 3)]
@@ -155,7 +155,7 @@ def test_an_infinite_inertia_is_refused() -> None:
     endless = '<inertial pos="0 0 0" mass="1" diaginertia="1e300 1e300 1e300"/><joint/>'
     for settings in ('boundinertia="0.1"', 'balanceinertia="true"', ""):
         with pytest.raises(ModelError, match="inertia"):
-            load(compiled(settings, body(endless)))
+            load(with_compiler(settings, body(endless)))
 
 
 def test_a_geom_that_mujoco_cannot_weigh_is_refused() -> None:

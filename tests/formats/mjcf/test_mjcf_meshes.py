@@ -105,10 +105,12 @@ def test_masses_of_meshes_are_cached_by_content(
     robot.write_text(WITH_MESHES.format(rule="exact"))
     first = wd.load(robot)
 
-    def weighed(*_: object) -> None:
+    def refuse_to_weigh(*_: object) -> None:
         raise ValueError("weighed again")
 
-    monkeypatch.setattr(mujoco, "MjModel", type("MjModel", (), {"from_xml_string": weighed}))
+    monkeypatch.setattr(
+        mujoco, "MjModel", type("MjModel", (), {"from_xml_string": refuse_to_weigh})
+    )
     assert wd.load(robot).key == first.key
     rock = robot.parent / "shapes" / "rock.obj"
     rock.write_text(rock.read_text().replace("v 0.3", "v 0.4"))

@@ -17,7 +17,7 @@ pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-co
 LOW, HIGH = "float limit:{}:physics:low = {}", "float limit:{}:physics:high = {}"
 
 
-def limited(**ranges: tuple[float, float]) -> tuple[str, str]:
+def limit_ranges(**ranges: tuple[float, float]) -> tuple[str, str]:
     apis = ", ".join(f'"PhysicsLimitAPI:{freedom}"' for freedom in ranges)
     lines = (
         "\n".join((LOW.format(freedom, low), HIGH.format(freedom, high)))
@@ -32,7 +32,7 @@ LOCKED = (1.0, -1.0)
 def test_a_generic_joint_becomes_one_joint_for_each_degree_of_freedom() -> None:
     """They are slides along the axes of the joint's frame, then one rotation. Each joint has its
     own limits."""
-    apis, inside = limited(
+    apis, inside = limit_ranges(
         transX=(-0.5, 0.25),
         transY=LOCKED,
         transZ=(-1.0, 2.0),
@@ -53,7 +53,7 @@ def test_generic_joints_can_be_fixed_or_ball_joints() -> None:
     """Fixed if all degrees of freedom are locked, a ball joint if the three rotations are free."""
     rigid = dict.fromkeys(("transX", "transY", "transZ"), LOCKED)
     for turns, kind in ((dict.fromkeys(("rotX", "rotY", "rotZ"), LOCKED), "fixed"), ({}, "ball")):
-        apis, inside = limited(**rigid, **turns)
+        apis, inside = limit_ranges(**rigid, **turns)
         text = stage(body("a", root=True), body("b"), joint("j", "", inside=inside, apis=apis))
         assert load(text).joint("j").kind.name == kind
 
@@ -61,7 +61,7 @@ def test_generic_joints_can_be_fixed_or_ball_joints() -> None:
 def test_rotations_of_a_generic_joint_are_about_x_then_y_then_z() -> None:
     """Newton takes them in this order. Each has its limits, and a remark names the order."""
     rigid = dict.fromkeys(("transX", "transY", "transZ"), LOCKED)
-    apis, inside = limited(**rigid, rotX=(-30.0, 60.0), rotZ=LOCKED)
+    apis, inside = limit_ranges(**rigid, rotX=(-30.0, 60.0), rotZ=LOCKED)
     parts = body("a", root=True), body("b")
     with pytest.warns(ModelWarning, match="one after the other, rotX, rotY, as Newton does"):
         model = load_usd(
@@ -74,7 +74,7 @@ def test_rotations_of_a_generic_joint_are_about_x_then_y_then_z() -> None:
     text = stage(*parts, joint("j", "", ("b", "a"), inside=inside, apis=apis))
     assert "exchange its bodies" in refusal(text)
     with pytest.warns(ModelWarning, match="rotX, rotY, rotZ"):
-        apis, inside = limited(**rigid, rotX=(-30.0, 60.0))
+        apis, inside = limit_ranges(**rigid, rotX=(-30.0, 60.0))
         assert load_usd(stage(*parts, joint("j", "", inside=inside, apis=apis))).nv == 9
 
 
@@ -82,7 +82,7 @@ def test_a_generic_joint_must_go_from_its_first_body_to_its_second() -> None:
     """If the second body carried the first, the order of the rotations would be another."""
     rigid = dict.fromkeys(("transX", "transY", "transZ"), LOCKED)
     for freedoms in ({**rigid, "rotX": LOCKED, "rotY": (-9.0, 9.0)}, rigid):
-        apis, inside = limited(**freedoms)
+        apis, inside = limit_ranges(**freedoms)
         parts = body("a", root=True), body("b"), joint("j", "", ("b", "a"), inside, apis)
         assert "its second body carries its first" in refusal(stage(*parts))
 

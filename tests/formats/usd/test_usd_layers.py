@@ -26,7 +26,7 @@ REFERRING = {
 BY_NAME = pytest.mark.parametrize("text", REFERRING.values(), ids=REFERRING)
 
 
-def written(folder: Path, text: str, name: str, then: str) -> Path:
+def write_stage(folder: Path, text: str, name: str, then: str) -> Path:
     """A stage that refers to a layer, which refers to another file."""
     (folder / "middle.usda").write_text(REFERRING["reference"].format(then))
     (folder / name).write_text(text.format("middle.usda"))
@@ -37,14 +37,17 @@ def written(folder: Path, text: str, name: str, then: str) -> Path:
 def test_layers_of_layers_are_read(text: str, tmp_path: Path) -> None:
     """The robot is in the last of three files."""
     (tmp_path / "last.usda").write_text(ROBOT)
-    assert load_usd(written(tmp_path, text, "robot.usda", "last.usda")).link_names == ("world", "a")
+    assert load_usd(write_stage(tmp_path, text, "robot.usda", "last.usda")).link_names == (
+        "world",
+        "a",
+    )
 
 
 @BY_NAME
 def test_a_pipe_among_the_layers_is_refused(text: str, tmp_path: Path) -> None:
     """The reader does not wait for the pipe's other end, also for a text in memory."""
     os.mkfifo(tmp_path / "last.usda")
-    path = written(tmp_path, text, "robot.usda", "last.usda")
+    path = write_stage(tmp_path, text, "robot.usda", "last.usda")
     said = "the layer last.usda is a pipe, a socket or a device; refer to layers of the robot alone"
     with time_limit(), pytest.raises(ModelError, match=f"^robot.usda: {said}"):
         load_usd(path)
@@ -56,7 +59,7 @@ def test_the_total_size_of_the_layers_is_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "last.usda").write_text(ROBOT)
-    path = written(tmp_path, REFERRING["sublayer"], "robot.usda", "last.usda")
+    path = write_stage(tmp_path, REFERRING["sublayer"], "robot.usda", "last.usda")
     size = (tmp_path / "last.usda").stat().st_size + (tmp_path / "middle.usda").stat().st_size
     monkeypatch.setattr(usd_layers, "STAGE", size)
     load_usd(path)
@@ -69,7 +72,7 @@ def test_the_total_size_of_the_layers_is_limited(
 
 def test_a_missing_layer_is_handled_by_usd_core(tmp_path: Path) -> None:
     """Its message is raised, or the robot lacks that part."""
-    path = written(tmp_path, REFERRING["sublayer"], "robot.usda", "none.usda")
+    path = write_stage(tmp_path, REFERRING["sublayer"], "robot.usda", "none.usda")
     with pytest.raises(ModelError, match=r"no prim has PhysicsRigidBodyAPI|cannot read it"):
         load_usd(path)
 
@@ -79,12 +82,12 @@ def test_a_layer_that_cannot_be_checked_is_handled_by_usd_core(
 ) -> None:
     """It may be in a folder without permission."""
     (tmp_path / "last.usda").write_text(ROBOT)
-    path = written(tmp_path, REFERRING["sublayer"], "robot.usda", "last.usda")
+    path = write_stage(tmp_path, REFERRING["sublayer"], "robot.usda", "last.usda")
 
-    def closed(*_: object) -> None:
+    def deny_access(*_: object) -> None:
         raise PermissionError("closed")
 
-    monkeypatch.setattr(usd_layers, "check_regular_file", closed)
+    monkeypatch.setattr(usd_layers, "check_regular_file", deny_access)
     assert load_usd(path).link_names == ("world", "a")
 
 

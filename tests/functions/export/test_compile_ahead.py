@@ -33,10 +33,10 @@ NEED_MORE = {"convert_configuration": "a library that q comes from"}
 def no_new_kernel(monkeypatch: pytest.MonkeyPatch):
     """After its call, compiling a new kernel is an error."""
 
-    def refused(call, *_):
+    def refuse(call, *_):
         raise AssertionError(f"{call.label} is not there")
 
-    return lambda: monkeypatch.setattr(launch, "_make_kernel", refused)
+    return lambda: monkeypatch.setattr(launch, "_make_kernel", refuse)
 
 
 def test_calls_use_the_kernels_compiled_from_a_list(no_new_kernel) -> None:
@@ -154,18 +154,18 @@ def test_a_users_kernel_is_compiled_like_a_library_function(no_new_kernel) -> No
     """
 
     @wd.kernel
-    def pulled(robot, q, target: (3,), t: (), rest: (2,) = (0.0, 1.0), *, frame, gain=2.0):
+    def pull(robot, q, target: (3,), t: (), rest: (2,) = (0.0, 1.0), *, frame, gain=2.0):
         return gain * t * (target - robot.fk(q, frame=frame)[:3, 3])
 
-    listed = [partial(pulled, frame=FRAME), partial(pulled, frame=FRAME, gain=3.0)]
+    listed = [partial(pull, frame=FRAME), partial(pull, frame=FRAME, gain=3.0)]
     wd.kernels.compile(MODEL, listed, gradients="q")
     assert wd.kernels.compile(MODEL, listed, gradients="q") == 0
     no_new_kernel()
     arrays = [np.zeros((3, 2), np.float32), np.zeros((3, 3), np.float32), np.zeros(3, np.float32)]
     for gain in (2.0, 3.0):
-        out = pulled(MODEL, *arrays, frame=FRAME, gain=gain)
+        out = pull(MODEL, *arrays, frame=FRAME, gain=gain)
         options = {"cotangents": out, "wrt": "q"}
-        wd.vjp(pulled, MODEL, *arrays, frame=FRAME, gain=gain, **options)
+        wd.vjp(pull, MODEL, *arrays, frame=FRAME, gain=gain, **options)
 
 
 def test_compile_uses_the_points_of_a_partial() -> None:

@@ -235,12 +235,12 @@ def test_arguments_named_sine_and_cosine_do_not_clash_with_tables(tmp_path: Path
     """They are read unchanged, next to sines of the robot's angles."""
 
     @wd.kernel
-    def mixed(robot, q, sine: (2,), cosine: (2,)):
+    def mix(robot, q, sine: (2,), cosine: (2,)):
         """Turned, and added to."""
         return {"out": np.sin(q) * sine + np.cos(q) + cosine}
 
     model = robot("double_pendulum")
-    text = wd.export(model, [mixed])
+    text = wd.export(model, [mix])
     names = ("q", "sine_", "cosine_", "out_")
     made = Compiled(tmp_path, text, {"mixed": names}, namespace="double_pendulum")
     q, one, other = np.random.default_rng(0).uniform(-1, 1, (3, 4, model.nq))

@@ -15,18 +15,18 @@ ENVS = 4
 
 
 @pytest.fixture
-def chosen() -> ChosenRows:
+def chosen_rows() -> ChosenRows:
     return ChosenRows(library_of(np.zeros(1)), ENVS)
 
 
-def test_rows_are_chosen_by_none_a_mask_or_indices(chosen: ChosenRows) -> None:
+def test_rows_are_chosen_by_none_a_mask_or_indices(chosen_rows: ChosenRows) -> None:
     """Their number is known, except that of a mask."""
-    assert chosen.rows(None) == (slice(None), ENVS)
+    assert chosen_rows.rows(None) == (slice(None), ENVS)
     mask = np.array([True, False, False, True])
-    assert chosen.rows(mask)[0] is mask and chosen.rows(mask)[1] is None
-    index, count = chosen.rows([2, 0])
+    assert chosen_rows.rows(mask)[0] is mask and chosen_rows.rows(mask)[1] is None
+    index, count = chosen_rows.rows([2, 0])
     assert index.tolist() == [2, 0] and count == 2
-    assert chosen.rows([])[1] == 0
+    assert chosen_rows.rows([])[1] == 0
 
 
 @pytest.mark.parametrize(
@@ -40,66 +40,70 @@ def test_rows_are_chosen_by_none_a_mask_or_indices(chosen: ChosenRows) -> None:
     ],
 )
 def test_invalid_rows_are_refused(
-    chosen: ChosenRows, where: Any, error: type[Exception], match: str
+    chosen_rows: ChosenRows, where: Any, error: type[Exception], match: str
 ) -> None:
     with pytest.raises(error, match=match):
-        chosen.rows(where)
+        chosen_rows.rows(where)
 
 
-def test_values_are_given_for_all_rows_or_for_the_chosen_ones(chosen: ChosenRows) -> None:
+def test_values_are_given_for_all_rows_or_for_the_chosen_ones(chosen_rows: ChosenRows) -> None:
     one, all_of_them, two = np.ones(3), np.arange(12.0).reshape(4, 3), np.ones((2, 3))
-    assert chosen.check_values("q", one, 3, None) is one
-    rows = chosen.rows([2, 0])
-    assert chosen.check_values("q", all_of_them, 3, rows).tolist() == all_of_them[[2, 0]].tolist()
-    assert chosen.check_values("q", two, 3, rows) is two
-    mask = chosen.rows(np.array([True, False, False, True]))
-    assert chosen.check_values("q", two, 3, mask) is two
+    assert chosen_rows.check_values("q", one, 3, None) is one
+    rows = chosen_rows.rows([2, 0])
+    assert (
+        chosen_rows.check_values("q", all_of_them, 3, rows).tolist() == all_of_them[[2, 0]].tolist()
+    )
+    assert chosen_rows.check_values("q", two, 3, rows) is two
+    mask = chosen_rows.rows(np.array([True, False, False, True]))
+    assert chosen_rows.check_values("q", two, 3, mask) is two
     with pytest.raises(ValueError, match=r"q must be \(3,\) or \(2, 3\), got \(3, 3\)"):
-        chosen.check_values("q", np.ones((3, 3)), 3, rows)
+        chosen_rows.check_values("q", np.ones((3, 3)), 3, rows)
 
 
-def test_complex_values_are_refused(chosen: ChosenRows) -> None:
+def test_complex_values_are_refused(chosen_rows: ChosenRows) -> None:
     """Their imaginary parts would be dropped."""
     with pytest.raises(TypeError, match="tau must be real numbers, got complex128"):
-        chosen.check_values("tau", np.ones((4, 3)) * 1j, 3, None)
+        chosen_rows.check_values("tau", np.ones((4, 3)) * 1j, 3, None)
 
 
-def test_torch_uint8_rows_are_refused(chosen: ChosenRows) -> None:
+def test_torch_uint8_rows_are_refused(chosen_rows: ChosenRows) -> None:
     """Torch reads them as a mask, NumPy as indices. Other integers are indices in both."""
     torch = pytest.importorskip("torch")
     with pytest.raises(TypeError, match=r"torch\.uint8, a mask in Torch and indices elsewhere"):
-        chosen.rows(torch.tensor([1, 0, 1, 0], dtype=torch.uint8))
+        chosen_rows.rows(torch.tensor([1, 0, 1, 0], dtype=torch.uint8))
     like = torch.zeros(4, 1)
     rows, count = ChosenRows(library_of(like), ENVS).rows(np.array([3, 0, 1, 1], np.uint8))
     like[torch.as_tensor(rows)] = 1.0
     assert count == 4 and like.ravel().tolist() == [1.0, 1.0, 0.0, 1.0]
     values = torch.arange(12.0).reshape(4, 3)
-    chosen_values = chosen.check_values("q", values, 3, chosen.rows(np.array([3, 1], np.uint8)))
+    chosen_values = chosen_rows.check_values(
+        "q", values, 3, chosen_rows.rows(np.array([3, 1], np.uint8))
+    )
     assert chosen_values.tolist() == values[[3, 1]].tolist()
 
 
-def test_masks_of_another_library_choose_the_same_rows(chosen: ChosenRows) -> None:
+def test_masks_of_another_library_choose_the_same_rows(chosen_rows: ChosenRows) -> None:
     """Values may be given for all environments or for the chosen ones.
 
     A mask of the same library is used unchanged.
     """
     torch = pytest.importorskip("torch")
     mask = torch.tensor([True, False, False, True])
-    rows = chosen.rows(mask)
+    rows = chosen_rows.rows(mask)
     assert isinstance(rows[0], np.ndarray)
     assert ChosenRows(library_of(mask), ENVS).rows(mask)[0] is mask
     values = np.arange(12.0).reshape(4, 3)
-    assert chosen.check_values("q", values, 3, rows).tolist() == values[[0, 3]].tolist()
+    assert chosen_rows.check_values("q", values, 3, rows).tolist() == values[[0, 3]].tolist()
 
 
-def test_values_for_all_environments_need_indices_in_order(chosen: ChosenRows) -> None:
+def test_values_for_all_environments_need_indices_in_order(chosen_rows: ChosenRows) -> None:
     """With indices in another order, row k could belong to environment k or to the k-th index."""
     values = np.arange(12.0).reshape(4, 3)
-    in_order = chosen.rows([0, 1, 2, 3])
-    assert chosen.check_values("q", values, 3, in_order).tolist() == values.tolist()
+    in_order = chosen_rows.rows([0, 1, 2, 3])
+    assert chosen_rows.check_values("q", values, 3, in_order).tolist() == values.tolist()
     for where in ([3, 2, 1, 0], [0, 0, 1, 1]):
         with pytest.raises(ValueError, match=r"q has a row for each of 4 environments, and where"):
-            chosen.check_values("q", values, 3, chosen.rows(where))
+            chosen_rows.check_values("q", values, 3, chosen_rows.rows(where))
 
 
 def test_indices_on_a_gpu_are_checked_in_debug_mode_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -212,7 +212,7 @@ def test_derivatives_through_sticking_and_sliding_friction_are_correct(
     coulomb = dry_arm["params"].arrays["coulomb"]
     u = {n: rng.normal(size=x.shape) for n, x in given.items()} | {"c": rng.normal(size=(3, 2))}
 
-    def called(s: float) -> tuple[tuple, dict[str, Any]]:
+    def arguments_at(s: float) -> tuple[tuple, dict[str, Any]]:
         at = {n: x + s * u[n] for n, x in given.items()}
         params = dry_arm["params"].replace(coulomb=coulomb + s * u["c"])
         options = {"params": params, "dt": 0.005, "substeps": 2, "sweeps": 6}
@@ -221,12 +221,12 @@ def test_derivatives_through_sticking_and_sliding_friction_are_correct(
             "joint_impulses": at["joint_impulses"],
         }
 
-    args, options = called(0.0)
+    args, options = arguments_at(0.0)
     now = wd.oracle(wd.step, *args, **options)
     w = tuple(rng.normal(size=x.shape) for x in now)
     bars = wd.vjp(wd.step, *args, **options, cotangents=w, wrt=(*names, "params:coulomb"))
     h = 1e-7
-    ahead, behind = (wd.oracle(wd.step, *called(s)[0], **called(s)[1]) for s in (h, -h))
+    ahead, behind = (wd.oracle(wd.step, *arguments_at(s)[0], **arguments_at(s)[1]) for s in (h, -h))
     for env in (1, 2):  # at a friction of 0, the first one's, is a kink
         by_bars = sum(
             (bar[env] * u[n][env]).sum() for n, bar in zip((*names, "c"), bars, strict=True)
@@ -242,12 +242,12 @@ def test_a_users_kernel_passes_joint_impulses_on() -> None:
     arm = ARM.with_friction(coulomb=1.0)
 
     @wd.kernel
-    def rubbed(robot: Any, q: Any, v: Any, before: (2,)) -> Any:  # type: ignore[valid-type]
+    def step_with_friction(robot: Any, q: Any, v: Any, before: (2,)) -> Any:  # type: ignore[valid-type]
         end = robot.step(q, v, 0.0 * v, joint_impulses=before, dt=0.005)
         return {"v": end.v, "impulses": end.joint_impulses}
 
     q, v, before = np.array([[0.8, -0.3]]), np.zeros((1, 2)), np.full((1, 2), 2e-3)
-    got = rubbed(arm, q, v, before)
+    got = step_with_friction(arm, q, v, before)
     wanted = wd.oracle(wd.step, arm, q, v, 0 * v, joint_impulses=before)
     assert np.allclose(got.v, wanted.v) and np.allclose(got.impulses, wanted.joint_impulses)
 

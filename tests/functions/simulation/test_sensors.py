@@ -99,10 +99,10 @@ def test_imu_kernels_agree_with_the_oracle_in_each_base_velocity() -> None:
     assert np.allclose(same, wanted[:, 0], atol=1e-9)
 
     @wd.kernel
-    def felt(robot: Any, q: Any, v: Any) -> Any:
+    def measure(robot: Any, q: Any, v: Any) -> Any:
         return robot.imu(q, v, 0.0 * v, frame="leg")
 
-    assert np.allclose(felt(model, q, v), wd.imu(model, q, v, None, frame="leg"), atol=1e-12)
+    assert np.allclose(measure(model, q, v), wd.imu(model, q, v, None, frame="leg"), atol=1e-12)
 
 
 POINTS = (
@@ -161,13 +161,13 @@ def test_contact_flags_compare_forces_with_a_threshold() -> None:
     assert not wd.contact_flags(model, forces, points=POINTS, threshold=0.5).any()
 
     @wd.kernel
-    def pressed(robot: Any, q: Any, forces: (3, 3)) -> Any:  # type: ignore[valid-type]
+    def press(robot: Any, q: Any, forces: (3, 3)) -> Any:  # type: ignore[valid-type]
         flags = robot.contact_flags(forces, points=POINTS)
         force = robot.link_contact_forces(q, forces, points=POINTS, frame="leg")
         return {"flags": flags, "force": force}
 
     q = states(model, 3).q
-    got = pressed(model, q, forces)
+    got = press(model, q, forces)
     assert np.array_equal(got.flags, flags)
     wanted = wd.link_contact_forces(model, q, forces, points=POINTS, frame="leg")
     assert np.allclose(got.force, wanted, atol=1e-12)

@@ -43,7 +43,7 @@ def sliding() -> dict[str, np.ndarray]:
     }
 
 
-def called(at: dict[str, Any], substeps: int) -> tuple[list[Any], dict[str, Any]]:
+def arguments_at(at: dict[str, Any], substeps: int) -> tuple[list[Any], dict[str, Any]]:
     return [BOX, at["q"], at["v"], at["tau"]], {
         "ground": wd.Ground(at["friction"], at["stiffness"], 0.01),
         **{"points": CORNERS, "dt": DT, "sweeps": 4, "substeps": substeps},
@@ -54,7 +54,7 @@ def called(at: dict[str, Any], substeps: int) -> tuple[list[Any], dict[str, Any]
 @pytest.fixture(scope="module")
 def by_kernel() -> dict[str, Any]:
     """Cotangents w of a sliding box, and Jᵀ w by name."""
-    positional, options = called(sliding(), SUBSTEPS)
+    positional, options = arguments_at(sliding(), SUBSTEPS)
     results = wd.step(*positional, **options)
     draw = np.random.default_rng(0)
     w = tuple(draw.normal(size=x.shape) for x in results)
@@ -73,7 +73,7 @@ def test_gradients_through_many_steps_equal_finite_differences(by_kernel: dict[s
     rows = {name: np.repeat(x, len(moved), 0) for name, x in at.items()}
     for k, (name, s) in enumerate(moved):
         rows[name][k] += s * size[name] * directions[name][0]
-    positional, options = called(rows, SUBSTEPS)
+    positional, options = arguments_at(rows, SUBSTEPS)
     results = wd.step(*positional, **options)
     sums = sum(
         np.sum(x * c, axis=tuple(range(1, x.ndim)))
@@ -95,7 +95,7 @@ def test_torch_gradients_through_single_steps_equal_those_of_substeps(
     impulses = torch.zeros(1, 4, 3, dtype=torch.float64)
     torques = 0.0
     for _ in range(SUBSTEPS):
-        positional, options = called(here, 1)
+        positional, options = arguments_at(here, 1)
         end = wd.step(*positional, **options, impulses=impulses)
         here |= {"q": end.q, "v": end.v}
         impulses, torques = end.impulses, torques + end.torques / SUBSTEPS

@@ -319,7 +319,7 @@ def test_a_step_works_inside_a_users_kernel() -> None:
     model = wd.load_robot("double_pendulum")
 
     @wd.kernel
-    def driven(robot: Any, q: Any, v: Any, stiffness: ()) -> Any:  # type: ignore[valid-type]
+    def drive_joints(robot: Any, q: Any, v: Any, stiffness: ()) -> Any:  # type: ignore[valid-type]
         wanted = -0.5 * q
         state = robot.step(
             q, v, 0.0 * v, targets=wanted, control=wd.PD(stiffness * np.ones(2), 1.0), dt=0.002
@@ -328,7 +328,7 @@ def test_a_step_works_inside_a_users_kernel() -> None:
 
     s = states(model, 3)
     gains = np.array([10.0, 20.0, 30.0])
-    got = driven(model, s.q, s.v, gains)
+    got = drive_joints(model, s.q, s.v, gains)
     for k in range(3):
         drive = {"control": wd.PD(gains[k], 1.0), "targets": -0.5 * s.q[k]}
         wanted = wd.oracle(wd.step, model, s.q[k], s.v[k], np.zeros(2), dt=0.002, **drive)
@@ -370,9 +370,9 @@ def test_derivatives_through_sticking_and_sliding_contacts_are_correct() -> None
     u["q"][:, 3:] -= np.sum(u["q"][:, 3:] * q[:, 3:], 1, keepdims=True) * q[:, 3:]
 
     def result(arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, ...]:
-        return wd.oracle(wd.step, *called(arrays)[0], **called(arrays)[1])
+        return wd.oracle(wd.step, *arguments_at(arrays)[0], **arguments_at(arrays)[1])
 
-    def called(arrays: dict[str, np.ndarray]) -> tuple[list[Any], dict[str, Any]]:
+    def arguments_at(arrays: dict[str, np.ndarray]) -> tuple[list[Any], dict[str, Any]]:
         surface = wd.Ground(arrays["friction"], arrays["stiffness"], 0.01)
         options = {"points": CORNERS, "dt": DT, "substeps": 8, "sweeps": 6, "ground": surface}
         return [BOX, *(arrays[n] for n in ("q", "v", "tau"))], {
@@ -384,7 +384,7 @@ def test_derivatives_through_sticking_and_sliding_contacts_are_correct() -> None
     slip = np.hypot(now[3][..., 0], now[3][..., 1]) - 0.5 * now[3][..., 2]
     assert (slip[0] < -0.01).all() and np.allclose(slip[1], 0, atol=1e-9) and not now[3][2].any()
     w = tuple(rng.normal(size=x.shape) for x in now)
-    positional, options = called(given)
+    positional, options = arguments_at(given)
     bars = wd.oracle(wd.vjp, wd.step, *positional, **options, cotangents=w, wrt=tuple(given))
     h = 1e-7
     ahead, behind = (result({n: x + s * h * u[n] for n, x in given.items()}) for s in (1, -1))

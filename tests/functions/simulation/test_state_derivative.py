@@ -90,7 +90,7 @@ def test_gradients_of_soft_roll_outs_equal_finite_differences(integrator: Any) -
     u = {name: rng.normal(size=x.shape) * np.abs(x).max() for name, x in varied.items()}
     u["q"][:, 3:] -= np.sum(u["q"][:, 3:] * given["q"][:, 3:], 1, keepdims=True) * given["q"][:, 3:]
 
-    def called(x: dict[str, np.ndarray]) -> tuple[tuple, dict[str, Any]]:
+    def arguments_at(x: dict[str, np.ndarray]) -> tuple[tuple, dict[str, Any]]:
         ground = wd.SoftGround(x["friction"], x["stiffness"][:, 0], x["damping"][:, 0])
         options = ROLLED | {"integrator": integrator}
         return (BOX, x["q"], x["v"], x["tau"]), {
@@ -99,14 +99,14 @@ def test_gradients_of_soft_roll_outs_equal_finite_differences(integrator: Any) -
         }
 
     def result(x: dict[str, np.ndarray]) -> tuple[np.ndarray, ...]:
-        positional, options = called(x)
+        positional, options = arguments_at(x)
         return wd.oracle(wd.step, *positional, **options)
 
     now = result(varied)
     slip = np.hypot(now[3][..., 0], now[3][..., 1]) - 0.5 * now[3][..., 2]
     assert (slip[0] < -1e-3).all() and np.allclose(slip[1], 0, atol=1e-3) and not now[3][2].any()
     w = tuple(rng.normal(size=x.shape) for x in now)
-    positional, options = called(varied)
+    positional, options = arguments_at(varied)
     bars = wd.oracle(wd.vjp, wd.step, *positional, **options, cotangents=w, wrt=tuple(varied))
     h = 1e-7
     ahead, behind = (result({n: x + s * h * u[n] for n, x in varied.items()}) for s in (1, -1))

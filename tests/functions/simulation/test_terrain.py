@@ -139,7 +139,7 @@ def test_a_ball_rolls_through_a_bowl_in_a_quarter_of_its_period() -> None:
     assert np.abs(places[:, 0, 0]).max() < begin and places[-1, 0, 0] < -0.1
 
 
-def dropped(count: int, height: float = 0.2) -> np.ndarray:
+def raised_balls(count: int, height: float = 0.2) -> np.ndarray:
     q = np.tile(BALL.neutral, (count, 1))
     q[:, 2] = height
     return q
@@ -159,7 +159,7 @@ def test_an_offset_places_an_environment_on_the_map() -> None:
     places = np.array([[0.3, -0.2, 0.05], [-0.4, 0.1, -0.1], [9.0, 9.0, 0.0]] * 6)
     v = np.tile([0.5, 0.2, 0, 0, 0, 0], (18, 1))
     terrain = wd.HeightMap(ROUGH, 0.25)
-    q = dropped(18)
+    q = raised_balls(18)
     here = roll_out(BALL, q, v, 40, terrain=terrain.with_offset(places), **BALL_OPTIONS)
     q[:, :3] += places
     there = roll_out(BALL, q, v, 40, terrain=terrain.with_offset(0 * places), **BALL_OPTIONS)
@@ -167,7 +167,7 @@ def test_an_offset_places_an_environment_on_the_map() -> None:
     assert np.abs(here[2] - there[2]).max() < 1e-6 and np.abs(here[2]).max() > 1
     for k in (0, 17):
         alone = roll_out(
-            *(BALL, dropped(1), v[:1], 40),
+            *(BALL, raised_balls(1), v[:1], 40),
             terrain=terrain.with_offset(places[k : k + 1]),
             **BALL_OPTIONS,
         )
@@ -194,7 +194,7 @@ def test_friction_of_a_map_scales_the_grounds_friction() -> None:
 
 def test_heights_written_in_place_act_from_the_next_launch() -> None:
     heights = np.zeros((3, 3))
-    q, v = dropped(2), np.zeros((2, 6))
+    q, v = raised_balls(2), np.zeros((2, 6))
     run = wd.bind(wd.step, BALL, q, v, 0 * v, terrain=wd.HeightMap(heights, 1.0), **BALL_OPTIONS)
     before = run().forces.copy()
     heights += 0.11
@@ -203,7 +203,7 @@ def test_heights_written_in_place_act_from_the_next_launch() -> None:
 
 def scene(count: int = 3) -> tuple[np.ndarray, np.ndarray]:
     """Balls that touch the map and slide."""
-    q = dropped(count)
+    q = raised_balls(count)
     q[:, :2] = [[-0.1, 0.1], [0.13, -0.22], [0.3, 0.05]][:count]
     scan = wd.height_scan(BALL, q, np.zeros((1, 2)), terrain=wd.HeightMap(ROUGH, 0.25))
     q[:, 2] += RADIUS - 0.004 - scan[:, 0]
@@ -249,7 +249,7 @@ def test_derivatives_by_heights_equal_finite_differences(gradient: Any) -> None:
     cotangents, by = gradient
     q, v = scene()
 
-    def weighed(heights: np.ndarray) -> float:
+    def weighted_sum(heights: np.ndarray) -> float:
         terrain = wd.HeightMap(heights, 0.25)
         end = wd.step(BALL, q, v, 0 * v, terrain=terrain, **BALL_OPTIONS)
         return sum(float((w * x).sum()) for w, x in zip(cotangents, end, strict=True))
@@ -258,7 +258,7 @@ def test_derivatives_by_heights_equal_finite_differences(gradient: Any) -> None:
     for k in np.ndindex(ROUGH.shape):
         moved = np.zeros(ROUGH.shape)
         moved[k] = e
-        wanted = (weighed(ROUGH + moved) - weighed(ROUGH - moved)) / (2 * e)
+        wanted = (weighted_sum(ROUGH + moved) - weighted_sum(ROUGH - moved)) / (2 * e)
         assert by[k] == pytest.approx(wanted, abs=1e-6 * np.abs(by).max())
     options = {**BALL_OPTIONS, "terrain": wd.HeightMap(ROUGH, 0.25)}
     again = wd.oracle(
@@ -288,11 +288,11 @@ def test_torch_and_jax_differentiate_by_heights(gradient: Any) -> None:
     assert np.allclose(host(heights.grad), by, atol=1e-9)
     state = [made("jax", x) for x in (q, v, 0 * v)]
 
-    def weighed(heights: Any) -> Any:
+    def weighted_sum(heights: Any) -> Any:
         end = wd.step(BALL, *state, terrain=wd.HeightMap(heights, 0.25), **BALL_OPTIONS)
         return sum((w * x).sum() for w, x in zip(cotangents, end, strict=True))
 
-    found = jax.jit(jax.grad(weighed))(made("jax", ROUGH))
+    found = jax.jit(jax.grad(weighted_sum))(made("jax", ROUGH))
     assert np.allclose(host(found), by, atol=1e-9)
 
 
@@ -326,7 +326,7 @@ def test_invalid_height_maps_are_refused(arguments: dict[str, Any], error: str) 
 
 
 def test_invalid_terrains_are_refused() -> None:
-    q, v = dropped(2), np.zeros((2, 6))
+    q, v = raised_balls(2), np.zeros((2, 6))
     state = (BALL, q, v, 0 * v)
     with pytest.raises(TypeError, match=r"terrain must be wd.HeightMap.*got ndarray"):
         wd.step(*state, terrain=ROUGH, **BALL_OPTIONS)
@@ -353,7 +353,7 @@ def test_the_number_of_nodes_of_a_map_is_bounded(monkeypatch: pytest.MonkeyPatch
 
 def test_a_map_smaller_than_the_robot_gives_one_warning() -> None:
     small = wd.HeightMap(np.zeros((3, 3)), 0.05)
-    q, v = dropped(1), np.zeros((1, 6))
+    q, v = raised_balls(1), np.zeros((1, 6))
     with pytest.warns(UserWarning, match="beyond its edge the ground goes on level"):
         wd.step(BALL, q, v, 0 * v, terrain=small, **BALL_OPTIONS)
     with warnings.catch_warnings():

@@ -30,7 +30,7 @@ from warpdyn.rl.adapters.mujoco_env import (
 ENVS = 6
 
 
-class Varied(Hold):
+class VariedHold(Hold):
     """Steps of 0.5 ms. Gains, strength, masses and gravity vary, and targets are delayed."""
 
     dt, substeps = 0.0005, 40
@@ -101,7 +101,7 @@ def test_robots_with_drawn_gains_and_masses_move_as_in_mujoco() -> None:
 
     The tolerances are their errors.
     """
-    task = Varied()
+    task = VariedHold()
     here, there = both(task, task.dt)
     draw = torch.Generator().manual_seed(0)
     for _ in range(8):

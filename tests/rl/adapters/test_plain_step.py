@@ -110,12 +110,12 @@ def test_a_launch_equals_the_tasks_functions_on_plain_numbers(autoreset: str) ->
 def test_print_works_in_the_functions_of_a_task(capsys: Any) -> None:
     """Each function runs in Python with numbers. The environments do not move."""
 
-    class Watched(Hold):
+    class PrintingHold(Hold):
         def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
             print("off by", s.q - s.place)
             return super().reward(robot, s)
 
-    env = rl.VecEnv(Watched(), 4)
+    env = rl.VecEnv(PrintingHold(), 4)
     env.reset()
     before = env.state()
     found = rl.plain_step(env, [0.5, -0.5], 2)

@@ -98,7 +98,7 @@ def test_the_record_describes_the_quadruped() -> None:
     assert record["memory"]["phase"]["formulas"][0].startswith("(phase[0] + 0.0525")
 
 
-class Drawn(Hold):
+class RandomObservation(Hold):
     """A task whose observation is random."""
 
     def update(self, robot: Any, s: Any) -> dict[str, Any]:
@@ -117,7 +117,8 @@ def test_the_record_describes_noise_history_and_random_draws() -> None:
     assert (seen["size"], seen["history"]) == (12, 2)
     assert seen["terms"][0]["noise in training"] == {"size": 0.01, "law": "normal"}
     assert (
-        deployment_record(Drawn())["programs"] == "it needs 'uniform', which has no portable form"
+        deployment_record(RandomObservation())["programs"]
+        == "it needs 'uniform', which has no portable form"
     )
 
 

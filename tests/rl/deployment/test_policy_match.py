@@ -22,7 +22,7 @@ def record() -> dict[str, Any]:
     return deployment_record(Hold())
 
 
-def refused(recorded: dict[str, Any], present: dict[str, Any]) -> str:
+def refusal_message(recorded: dict[str, Any], present: dict[str, Any]) -> str:
     with pytest.raises(rl.TaskError) as error:
         check_match("a.onnx", recorded, present)
     return str(error.value)
@@ -39,17 +39,19 @@ def test_each_changed_entry_of_the_record_is_named(record: dict[str, Any]) -> No
     first, second = other["joints"]["names"]
     other["joints"]["kp"][1] = 12.0
     other["period"] = 0.01
-    said = refused(other, record)
+    said = refusal_message(other, record)
     assert f"its kp of {second!r} is 12.0, not 30.0" in said and "period 0.01, not 0.02" in said
     other = copy.deepcopy(record)
     other["joints"]["names"] = [second, first]
-    assert f"its joint 0 is {second!r}, not {first!r}" in refused(other, record)
+    assert f"its joint 0 is {second!r}, not {first!r}" in refusal_message(other, record)
     other = copy.deepcopy(record)
     other["joints"]["kinds"][0] = "prismatic"
-    assert f"its joint {first!r} is prismatic, not" in refused(other, record)
+    assert f"its joint {first!r} is prismatic, not" in refusal_message(other, record)
     other = copy.deepcopy(record)
     other["observation"]["terms"][0]["name"] = "away"
-    assert "it observes away (2), speed (2), last (2), not off (2)" in refused(other, record)
+    assert "it observes away (2), speed (2), last (2), not off (2)" in refusal_message(
+        other, record
+    )
 
 
 class FromTable(Hold):
@@ -66,7 +68,7 @@ def test_changed_numbers_of_a_table_are_named() -> None:
     assert record["tables"] == {"places": [[0.1, 0.2], [0.3, 0.4]]}
     check_match("a.onnx", record, deployment_record(task))
     task.tables = {"places": np.array([[0.1, 0.2], [0.3, 0.5]])}
-    assert "its table places has other numbers" in refused(record, deployment_record(task))
+    assert "its table places has other numbers" in refusal_message(record, deployment_record(task))
 
 
 def test_a_malformed_record_is_refused(record: dict[str, Any]) -> None:
@@ -80,13 +82,13 @@ def test_a_malformed_record_is_refused(record: dict[str, Any]) -> None:
     ):
         other = copy.deepcopy(record)
         change(other)
-        assert "its deployment record cannot be read" in refused(other, record)
+        assert "its deployment record cannot be read" in refusal_message(other, record)
 
 
 def test_a_changed_computation_is_named() -> None:
     """Of a term or of the targets. Differences by rounding pass."""
 
-    class Scaled(Hold):
+    class TenthOfSpeed(Hold):
         def observe(self, robot: Any, s: Any) -> dict[str, Any]:
             return {**super().observe(robot, s), "speed": 0.1 * s.v}
 
@@ -94,15 +96,17 @@ def test_a_changed_computation_is_named() -> None:
         def control(self, robot: Any, s: Any) -> dict[str, Any]:
             return {"targets": s.place + 2.0 * s.action}
 
-    class Rounded(Hold):
+    class RoundedSpeed(Hold):
         def observe(self, robot: Any, s: Any) -> dict[str, Any]:
             return {**super().observe(robot, s), "speed": (1.0 + 1e-7) * s.v}
 
     record = deployment_record(Hold())
-    said = refused(record, deployment_record(Scaled()))
+    said = refusal_message(record, deployment_record(TenthOfSpeed()))
     assert "its observe() or update() computed another speed in training" in said
-    assert "its control() computed another targets" in refused(record, deployment_record(Further()))
-    check_match("a.onnx", record, deployment_record(Rounded()))
+    assert "its control() computed another targets" in refusal_message(
+        record, deployment_record(Further())
+    )
+    check_match("a.onnx", record, deployment_record(RoundedSpeed()))
 
 
 def test_a_deployed_policy_compares_its_record_with_the_task() -> None:
@@ -121,14 +125,14 @@ def test_a_deployed_policy_compares_its_record_with_the_task() -> None:
         rl.DeployedPolicy(Faster(), policy)
 
 
-class Scaled(Hold):
+class TenfoldSpeed(Hold):
     """A task whose policy observes ten times the speeds."""
 
     def observe(self, robot: Any, s: Any) -> dict[str, Any]:
         return {**super().observe(robot, s), "speed": 10.0 * s.v}
 
 
-class Ordered(Hold):
+class OtherOrder(Hold):
     """A task whose policy observes the same terms in another order."""
 
     groups = {"policy": ("speed", "off", "last"), "hidden": ("place",)}  # noqa: RUF012
@@ -138,8 +142,14 @@ class Ordered(Hold):
     ("task", "said"),
     [
         (Hold(), ""),
-        (Scaled(), "Scaled: its observe() or update() computed another speed in training"),
-        (Ordered(), "Ordered: it observes off (2), speed (2), last (2), not speed (2), off (2)"),
+        (
+            TenfoldSpeed(),
+            "TenfoldSpeed: its observe() or update() computed another speed in training",
+        ),
+        (
+            OtherOrder(),
+            "OtherOrder: it observes off (2), speed (2), last (2), not speed (2), off (2)",
+        ),
     ],
 )
 def test_a_changed_observation_prints_a_remark(
@@ -158,11 +168,11 @@ def test_another_number_of_joints_is_named(record: dict[str, Any]) -> None:
     """Alone, without the names; and so are other columns of q."""
     other = copy.deepcopy(record)
     other["joints"]["names"] = other["joints"]["names"][:1]
-    said = refused(other, record)
+    said = refusal_message(other, record)
     assert "it moves 1 joints instead of 2" in said and "its joint" not in said
     other = copy.deepcopy(record)
     other["q"] = ["x", "y"]
-    assert f"its q is ['x', 'y'], not {record['q']}" in refused(other, record)
+    assert f"its q is ['x', 'y'], not {record['q']}" in refusal_message(other, record)
 
 
 def test_records_that_cannot_be_compared_have_no_other_programs(record: dict[str, Any]) -> None:

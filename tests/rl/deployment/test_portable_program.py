@@ -24,7 +24,7 @@ from warpdyn.user_kernels import random_numbers
 from warpdyn.user_kernels.own_kernel import OwnKernel
 
 
-def recorded(function: Any, **shapes: tuple[int, ...]) -> Any:
+def record_function(function: Any, **shapes: tuple[int, ...]) -> Any:
     """The program of a function of arrays."""
     from warpdyn.execution.request.call import input_shapes
     from warpdyn.execution.request.evaluate import record_call
@@ -53,7 +53,7 @@ def all_operations(x: Any, y: Any) -> dict[str, Any]:
 
 def test_a_portable_program_gives_the_numbers_of_the_function() -> None:
     """After it was written and read as JSON, also for negative results and constants."""
-    program = recorded(all_operations, x=(3,), y=(2,))
+    program = record_function(all_operations, x=(3,), y=(2,))
     made = json.loads(json.dumps(portable(program, ["sums", "others", "constant"])))
     draw = np.random.default_rng(0)
     for _ in range(20):
@@ -65,14 +65,14 @@ def test_a_portable_program_gives_the_numbers_of_the_function() -> None:
 
 
 def test_only_steps_that_the_results_need_are_kept() -> None:
-    program = recorded(all_operations, x=(3,), y=(2,))
+    program = record_function(all_operations, x=(3,), y=(2,))
     assert len(portable(program, ["constant"])["steps"]) == 0
     assert len(portable(program, ["sums"])["steps"]) < len(portable(program, ["others"])["steps"])
 
 
 def test_formulas_use_numpys_notation() -> None:
     """Evaluated, they give the same numbers. Long formulas are left out."""
-    program = portable(recorded(all_operations, x=(3,), y=(2,)), ["sums", "others"])
+    program = portable(record_function(all_operations, x=(3,), y=(2,)), ["sums", "others"])
     scope = {
         n: getattr(np, n) for n in ("sqrt", "sin", "cos", "exp", "log", "floor", "abs", "where")
     }
@@ -88,17 +88,17 @@ def test_formulas_use_numpys_notation() -> None:
             x = np.sin(x) + x
         return {"long": x}
 
-    assert formulas(portable(recorded(long, x=(1,)), ["long"]), "long") == [""]
-    simple = portable(recorded(lambda x: {"a": 0.05 * x - 1.0}, x=(1,)), ["a"])
+    assert formulas(portable(record_function(long, x=(1,)), ["long"]), "long") == [""]
+    simple = portable(record_function(lambda x: {"a": 0.05 * x - 1.0}, x=(1,)), ["a"])
     assert formulas(simple, "a") == ["0.05 * x[0] - 1"]
 
 
 def test_random_draws_are_refused() -> None:
-    def drawn(x: Any) -> dict[str, Any]:
+    def draw_uniform(x: Any) -> dict[str, Any]:
         return {"a": random_numbers.uniform(random_numbers.key(0, 0, x[0]), ())}
 
     with pytest.raises(TaskError, match="it needs 'uniform', which has no portable form"):
-        portable(recorded(drawn, x=(1,)), ["a"])
+        portable(record_function(draw_uniform, x=(1,)), ["a"])
 
 
 def test_a_portable_program_looks_up_tables_by_name() -> None:

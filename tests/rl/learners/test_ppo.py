@@ -23,7 +23,7 @@ ENVS, STEPS, ACTIONS, WIDTHS = 64, 8, 3, {"policy": 7, "critic": 11}
 RECIPE = rl.Recipe(envs=ENVS, steps=STEPS, layers=(16, 8), precision="float32", learning_rate=3e-4)
 
 
-class Recorded:
+class RandomEnvironments:
     """Random observations that do not depend on the actions, in place of environments."""
 
     num_envs, device, max_episode_length = ENVS, "cpu", 10
@@ -48,12 +48,12 @@ class Recorded:
         return reward, (ended | timed_out).float(), timed_out.float()
 
 
-class Adapted:
+class RslRlEnvironments:
     """The same environments for rsl_rl."""
 
     num_envs, num_actions, device, cfg = ENVS, ACTIONS, "cpu", {"task": "recorded"}
 
-    def __init__(self, env: Recorded):
+    def __init__(self, env: RandomEnvironments):
         self.env, self.unwrapped = env, env
 
     def get_observations(self) -> TensorDict:
@@ -62,10 +62,10 @@ class Adapted:
         return TensorDict(self.env.observations, batch_size=[ENVS])
 
 
-def trained(make: Any, updates: int) -> Iterator[dict[str, torch.Tensor]]:
+def train(make: Any, updates: int) -> Iterator[dict[str, torch.Tensor]]:
     """Parameters after each update. Each iteration has its own random numbers."""
     torch.manual_seed(1)
-    env = Recorded()
+    env = RandomEnvironments()
     learner = make(env)
     for k in range(updates):
         torch.manual_seed(100 + k)
@@ -82,11 +82,11 @@ def trained(make: Any, updates: int) -> Iterator[dict[str, torch.Tensor]]:
         }
 
 
-def ours(env: Recorded, recipe: Any = RECIPE) -> ppo.PPO:
+def ours(env: RandomEnvironments, recipe: Any = RECIPE) -> ppo.PPO:
     return ppo.PPO(env.observations, ACTIONS, recipe, rl.Processes())
 
 
-def theirs(env: Recorded) -> RslRlLearner:
+def theirs(env: RandomEnvironments) -> RslRlLearner:
     from warpdyn.rl.learners.rsl_rl import RslRlLearner
 
     return RslRlLearner(env, RECIPE, rl.Processes())  # type: ignore[arg-type]
@@ -103,9 +103,9 @@ def one_thread() -> Iterator[None]:
 
 def test_ten_updates_equal_those_of_rsl_rl(monkeypatch: pytest.MonkeyPatch) -> None:
     """Policy, standard deviation and learning rate agree in float32 for equal random numbers."""
-    monkeypatch.setattr("warpdyn.rl.learners.rsl_rl.RslEnv", Adapted)
+    monkeypatch.setattr("warpdyn.rl.learners.rsl_rl.RslEnv", RslRlEnvironments)
     rates = set()
-    for mine, other in zip(trained(ours, 10), trained(theirs, 10), strict=True):
+    for mine, other in zip(train(ours, 10), train(theirs, 10), strict=True):
         rates.add(float(mine["learning_rate"]))
         for name, x in mine.items():
             assert torch.allclose(x, other[name].to(x.dtype), rtol=1e-5, atol=1e-5), name
@@ -155,10 +155,10 @@ def test_a_policy_in_bfloat16_learns_nearly_the_same() -> None:
     """Hidden layers in bfloat16 have 8 bits. The weights stay float32 and change in the same
     direction."""
     recipe = replace(RECIPE, precision="bfloat16", kl=1e-9)  # the smallest learning rate
-    low = list(trained(lambda env: ours(env, recipe), 3))[-1]
-    high = list(trained(lambda env: ours(env, replace(recipe, precision="float32")), 3))[-1]
+    low = list(train(lambda env: ours(env, recipe), 3))[-1]
+    high = list(train(lambda env: ours(env, replace(recipe, precision="float32")), 3))[-1]
     torch.manual_seed(1)
-    first = ours(Recorded()).policy().state_dict()
+    first = ours(RandomEnvironments()).policy().state_dict()
     for name in (name for name in first if "weight" in name):
         changes = [(x[name] - first[name]).flatten() for x in (low, high)]
         assert low[name].dtype == torch.float32 and not torch.equal(*changes)
@@ -168,13 +168,13 @@ def test_a_policy_in_bfloat16_learns_nearly_the_same() -> None:
 def test_a_restored_learner_continues_with_the_same_bits() -> None:
     def iterate(learner: ppo.PPO) -> dict[str, torch.Tensor]:
         torch.manual_seed(7)
-        env = Recorded()
+        env = RandomEnvironments()
         for _ in range(STEPS):
             learner.record(*env.results(learner.act(env.observations)))
         learner.update(env.observations)
         return learner.policy().state_dict()
 
-    first, other = ours(Recorded()), ours(Recorded())
+    first, other = ours(RandomEnvironments()), ours(RandomEnvironments())
     iterate(first)
     other.restore(copy.deepcopy(first.state()))
     for _ in range(2):
@@ -189,7 +189,7 @@ def test_unknown_activations_and_precisions_are_refused() -> None:
         ({"precision": "float16"}, 'precision must be "float32", "bfloat16" or "auto"'),
     ):
         with pytest.raises(rl.TaskError, match=words):
-            ours(Recorded(), replace(RECIPE, **changes))
+            ours(RandomEnvironments(), replace(RECIPE, **changes))
 
 
 @pytest.mark.parametrize("rate", [1e-3, 1.2e-5, 9e-3])

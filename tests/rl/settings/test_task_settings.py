@@ -38,13 +38,13 @@ class Leaning(rl.Task):
 NAME = f"{__name__}:Leaning"
 
 
-def made(*words: str, name: str = NAME) -> Any:
+def make_task(*words: str, name: str = NAME) -> Any:
     return make_with_settings(name, words)
 
 
 def test_each_kind_of_setting_is_applied() -> None:
     """Numbers, arrays, entries and records are. The class's own values do not change."""
-    task = made(
+    task = make_task(
         *("scales.up=2", "numbers.reach=3,4", "dt=0.002", "push=0.5,3", "drives.kp=30"),
         *("vary.mass=0.8,1.2,how=scale,of=pole", "vary.kp.high=1.5", "noise.observation=0.1"),
         *("recipe.envs=64", "recipe.layers=32,16", "recipe.practice.seconds=2"),
@@ -64,9 +64,9 @@ def test_settings_are_applied_before_and_after_the_constructor() -> None:
 
     Attributes that it assigns are changed after it.
     """
-    assert made("width=2.0").area == 4.0
-    assert made("vary=none").vary == {} and made("vary.kp=none").vary == {}
-    quadruped = made("stride=4.2", name="quadruped_velocity")
+    assert make_task("width=2.0").area == 4.0
+    assert make_task("vary=none").vary == {} and make_task("vary.kp=none").vary == {}
+    quadruped = make_task("stride=4.2", name="quadruped_velocity")
     assert quadruped.period == pytest.approx(2 * rl.make("quadruped_velocity").period)
 
 
@@ -89,16 +89,16 @@ def test_settings_are_applied_before_and_after_the_constructor() -> None:
 )
 def test_unknown_settings_are_refused_with_the_nearest_name(word: str, said: str) -> None:
     with pytest.raises(rl.TaskError, match=said):
-        made(word)
+        make_task(word)
 
 
 def test_settings_are_listed_with_their_values() -> None:
-    found = settings_of(made("width=2"))
+    found = settings_of(make_task("width=2"))
     assert found["width"] == 2.0 and found["scales.up"] == 1.0 and found["recipe.epochs"] == 5
     assert found["push"] is None and "model" not in found and "area" not in found
     # Each of them can be named.
     for name in ("width", "scales.up", "recipe.epochs", "ground.friction", "sweeps"):
-        made(f"{name}={found[name] if found[name] is not None else 0.5}")
+        make_task(f"{name}={found[name] if found[name] is not None else 0.5}")
 
 
 def test_a_recipe_file_is_read_below_the_settings(tmp_path: Path) -> None:
@@ -144,16 +144,16 @@ KEEPING = f"{__name__}:Keeping"
 
 def test_records_and_kept_numbers_are_set() -> None:
     """A record by its fields, a kept `Vary` by its ends, a reward by its weight, a push by values."""
-    task = made(
+    task = make_task(
         *("drives=30,2.5", "keep.level=0.5,1.5", "keep.count=4", "rewards.low=2", "push=7,0.1"),
         name=KEEPING,
     )
     assert task.drives == wd.PD(30.0, 2.5)
     assert task.keep == {"level": rl.Vary(0.5, 1.5), "count": 4.0}
     assert task.rewards["low"].weight == 2.0 and task.push == rl.HeldPush(7.0, 0.1)
-    assert made("keep.level=2", name=KEEPING).keep["level"] == 2.0
-    assert made("push=none", name=KEEPING).push is None
-    assert made("noise.x=0.1", "noise.x=none").noise == {}
+    assert make_task("keep.level=2", name=KEEPING).keep["level"] == 2.0
+    assert make_task("push=none", name=KEEPING).push is None
+    assert make_task("noise.x=0.1", "noise.x=none").noise == {}
 
 
 @pytest.mark.parametrize(
@@ -168,26 +168,26 @@ def test_attributes_that_are_not_settings_are_refused(word: str) -> None:
     """The message has the task and the setting."""
     path = word.partition("=")[0]
     with pytest.raises(rl.TaskError, match=rf"^Keeping has no setting {path!r}; "):
-        made(word, name=KEEPING)
+        make_task(word, name=KEEPING)
 
 
 def test_a_name_unlike_any_setting_is_refused_with_all_settings() -> None:
     """They are listed in the order of the classes."""
     with pytest.raises(rl.TaskError) as caught:
-        made("qqqqqqqqqqqqqqqq=1")
+        make_task("qqqqqqqqqqqqqqqq=1")
     said = str(caught.value)
     assert said.startswith("Leaning has no setting 'qqqqqqqqqqqqqqqq'; there are ground.friction, ")
     listed = said.partition("there are ")[2].split(", ")
     assert listed[: len(listed) - len(VARIABLE)] == [*settings_of(Leaning())]
     assert listed[-len(VARIABLE) :] == [f"vary.{n}" for n in VARIABLE]
     with pytest.raises(rl.TaskError, match=r"^tables cannot be changed as text: write a subclass"):
-        made("tables=1")
+        make_task("tables=1")
     with pytest.raises(
         rl.TaskError, match=r"^keep has entries: keep\.level, keep\.count; name one"
     ):
-        made("keep=1", name=KEEPING)
+        make_task("keep=1", name=KEEPING)
     with pytest.raises(rl.TaskError, match=r"^noise has entries: noise\.NAME; name one of them$"):
-        made("noise=1")
+        make_task("noise=1")
 
 
 def test_settings_of_lists_all_settings_of_a_task() -> None:

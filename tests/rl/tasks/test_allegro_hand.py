@@ -17,7 +17,7 @@ HAND = allegro_hand(0.5, 0.2)
 
 
 @pytest.fixture(scope="module")
-def described() -> wd.Model:
+def description() -> wd.Model:
     try:
         file = metadata.distribution("example-robot-data").locate_file(ALLEGRO)
     except metadata.PackageNotFoundError:
@@ -27,20 +27,20 @@ def described() -> wd.Model:
         return wd.load_urdf(Path(str(file)).read_text())
 
 
-def test_fingertip_positions_equal_those_of_the_description(described: wd.Model) -> None:
+def test_fingertip_positions_equal_those_of_the_description(description: wd.Model) -> None:
     """In the palm's frame, for random joint angles within their limits."""
-    assert np.allclose(HAND.position_lower, described.position_lower)
-    assert np.allclose(HAND.position_upper, described.position_upper)
+    assert np.allclose(HAND.position_lower, description.position_lower)
+    assert np.allclose(HAND.position_upper, description.position_upper)
     q = np.random.default_rng(0).uniform(HAND.position_lower, HAND.position_upper, (20, JOINTS))
     palm = wd.fk(HAND, q, frame="palm")
     for k, finger in enumerate(FINGERS):
         ours = np.linalg.solve(palm, wd.fk(HAND, q, frame=f"{finger}_tip"))
-        theirs = wd.fk(described, q, frame=f"link_{4 * k + 3}.0_tip")
+        theirs = wd.fk(description, q, frame=f"link_{4 * k + 3}.0_tip")
         assert np.allclose(ours[:, :3, 3], theirs[:, :3, 3], atol=1e-6)
 
 
-def test_masses_equal_those_of_the_description(described: wd.Model) -> None:
-    theirs = {link.name: link.mass for link in described.links}
+def test_masses_equal_those_of_the_description(description: wd.Model) -> None:
+    theirs = {link.name: link.mass for link in description.links}
     ours = {link.name: link.mass for link in HAND.links}
     assert sum(ours.values()) == pytest.approx(sum(theirs.values()))
     for k, finger in enumerate(FINGERS):

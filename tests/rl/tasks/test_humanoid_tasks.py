@@ -135,7 +135,7 @@ def test_the_clock_bends_the_legs_in_turn(walk: object) -> None:
 
 def test_the_shipped_policy_recovers_from_a_push(stand: object) -> None:
     """From 0.4 m/s in any direction it stands after three seconds. Drives without a policy fall."""
-    policy = _shipped("humanoid_stand")
+    policy = _load_policy("humanoid_stand")
     for acting, least, most in ((True, 0.9, 1.0), (False, 0.0, 0.6)):
         _at_home(stand)
         angle = torch.arange(ENVS) * 2 * np.pi / ENVS
@@ -151,7 +151,7 @@ def test_the_shipped_policy_recovers_from_a_push(stand: object) -> None:
 
 def test_the_shipped_policy_walks_half_a_metre_per_second(walk: object) -> None:
     """In four seconds from standing each robot that stays up moves 1.2 m or more, and most do."""
-    policy = _shipped("humanoid_velocity")
+    policy = _load_policy("humanoid_velocity")
     _at_home(walk)
     begun, up = walk.carried["q"][:, :2].clone(), torch.ones(ENVS, dtype=torch.bool)
     for _ in range(200):
@@ -162,7 +162,7 @@ def test_the_shipped_policy_walks_half_a_metre_per_second(walk: object) -> None:
     assert (moved[up] > 1.2).all() and (moved[up] < 2.6).all()
 
 
-def _shipped(name: str) -> object:
+def _load_policy(name: str) -> object:
     return rl.Policy(Path(rl.__file__).parent / "policies" / f"{name}.onnx")
 
 

@@ -171,10 +171,10 @@ def test_unreadable_files_are_refused_in_one_line(
         with pytest.raises(rl.TaskError, match=f"^{re.escape(str(tmp_path / name))} .*{REMEDY}"):
             MotionClip.read(tmp_path / name)
 
-    def broken(*_: object) -> bytes:
+    def fail_to_read(*_: object) -> bytes:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(motion_clip, "read_regular_file", broken)
+    monkeypatch.setattr(motion_clip, "read_regular_file", fail_to_read)
     with pytest.raises(rl.TaskError, match=r"^x\.csv cannot be read: Input/output error$"):
         MotionClip.read("x.csv")
 

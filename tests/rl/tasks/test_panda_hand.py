@@ -109,7 +109,7 @@ def test_a_quarter_turn_of_an_object_does_not_change_its_observation() -> None:
     """Its angle to the hand is observed times four. A positive angle is a turn to the left."""
 
     @wd.kernel
-    def seen(robot: Any, q: Any) -> Any:
+    def observe_object(robot: Any, q: Any) -> Any:
         s = rl.Episode({"q": q, "v": np.zeros(TASK.model.nv)}, TASK)
         away, turn = TASK._object_in_hand(robot, s, CUBE)
         return np.concatenate([away, turn])
@@ -117,7 +117,7 @@ def test_a_quarter_turn_of_an_object_does_not_change_its_observation() -> None:
     def of(angle: float) -> np.ndarray:
         pose = [0.5, 0.1, 0.02, 0.0, 0.0, np.sin(angle / 2), np.cos(angle / 2)]
         q = np.array([*TASK.ready, 0.04, 0.04, *pose])
-        found: np.ndarray = wd.oracle(seen, TASK.model, q[None])[0]
+        found: np.ndarray = wd.oracle(observe_object, TASK.model, q[None])[0]
         return found
 
     hand = wd.oracle(wd.fk, TASK.model, np.array([[*TASK.ready, *np.zeros(9)]]), frame=HAND)[0]

@@ -23,7 +23,7 @@ REACH, AROUND = rl.make("panda_reach"), rl.make("panda_reach_obstacles")
 POLICIES = Path(rl.__file__).with_name("policies")
 
 
-class Drawn:
+class Beginnings:
     """Beginnings of `AROUND` by its functions on numbers, and joint positions of its targets."""
 
     def __init__(self, count: int):
@@ -42,8 +42,8 @@ class Drawn:
 
 
 @pytest.fixture(scope="module")
-def drawn() -> Drawn:
-    return Drawn(24)
+def beginnings() -> Beginnings:
+    return Beginnings(24)
 
 
 @pytest.fixture(scope="module")
@@ -73,11 +73,15 @@ def results_at(task: Any, q: np.ndarray, **fields: Any) -> dict[str, float]:
     return rewards_on_numbers(task, q, more, wanted=q, **fields)
 
 
-def test_targets_are_reachable(drawn: Drawn) -> None:
+def test_targets_are_reachable(beginnings: Beginnings) -> None:
     """By joints within their limits, with the arm above the table and outside both spheres."""
-    model, begun = AROUND.model, drawn.begun
-    assert (drawn.goals > model.position_lower).all() and (drawn.goals < model.position_upper).all()
-    for goal, target, spheres in zip(drawn.goals, begun["target"], begun["spheres"], strict=True):
+    model, begun = AROUND.model, beginnings.begun
+    assert (beginnings.goals > model.position_lower).all() and (
+        beginnings.goals < model.position_upper
+    ).all()
+    for goal, target, spheres in zip(
+        beginnings.goals, begun["target"], begun["spheres"], strict=True
+    ):
         hand = wd.oracle(wd.fk, model, goal[None], frame=HAND)[0][:3, 3]
         assert target == pytest.approx(hand, abs=1e-12) and target[2] > 0.03
         first, last = ends(goal)
@@ -85,26 +89,26 @@ def test_targets_are_reachable(drawn: Drawn) -> None:
         for x in spheres:
             assert clearance(first, last, AROUND.radii, x[:3], x[3]).min() >= AROUND.room - 1e-9
     assert np.std(begun["target"], axis=0).min() > 0.15  # all around
-    assert len(np.unique(drawn.goals, axis=0)) >= 23  # hardly any without a try that will do
+    assert len(np.unique(beginnings.goals, axis=0)) >= 23  # hardly any without a try that will do
 
 
-def test_episodes_begin_near_ready_outside_the_spheres(drawn: Drawn) -> None:
-    q = drawn.begun["q"]
+def test_episodes_begin_near_ready_outside_the_spheres(beginnings: Beginnings) -> None:
+    q = beginnings.begun["q"]
     assert np.abs(q - AROUND.home).max() <= 0.2
-    assert np.array_equal(drawn.begun["wanted"], q) and not drawn.begun["v"].any()
-    sizes = drawn.begun["spheres"][..., 3]
+    assert np.array_equal(beginnings.begun["wanted"], q) and not beginnings.begun["v"].any()
+    sizes = beginnings.begun["spheres"][..., 3]
     assert (sizes >= AROUND.least).all() and (sizes <= 0.1).all()
-    above = drawn.begun["spheres"][..., 2] > -0.9
+    above = beginnings.begun["spheres"][..., 2] > -0.9
     assert above.mean() > 0.7  # else there was no room
-    for x, spheres in zip(q, drawn.begun["spheres"], strict=True):
+    for x, spheres in zip(q, beginnings.begun["spheres"], strict=True):
         first, last = ends(x)
         gaps = [clearance(first, last, AROUND.radii, y[:3], y[3]).min() for y in spheres]
         assert min(gaps) >= AROUND.room - 1e-9
 
 
-def test_the_reward_is_largest_at_the_target(drawn: Drawn) -> None:
+def test_the_reward_is_largest_at_the_target(beginnings: Beginnings) -> None:
     """If the hand is there and at rest, each reward has its bound. It falls with the distance."""
-    goal, target = drawn.goals[0], drawn.begun["target"][0]
+    goal, target = beginnings.goals[0], beginnings.begun["target"][0]
     there = results_at(REACH, goal, target=target)
     assert [there[n] for n in ("distance", "near", "there")] == pytest.approx([1.0] * 3)
     assert there["speed"] == there["jerk"] == there["touch"] == there["over"] == 0.0
@@ -118,9 +122,9 @@ def test_the_reward_is_largest_at_the_target(drawn: Drawn) -> None:
         before = now
 
 
-def test_spheres_cost_nothing_beyond_their_margin(drawn: Drawn) -> None:
+def test_spheres_cost_nothing_beyond_their_margin(beginnings: Beginnings) -> None:
     """The cost grows up to contact, which ends the episode."""
-    q, target = drawn.begun["q"][0], drawn.begun["target"][0]
+    q, target = beginnings.begun["q"][0], beginnings.begun["target"][0]
     first, last = ends(q)
     hand = (first[-3] + last[-3]) / 2
     away = np.array([0.6, 0.0, 0.8])
@@ -191,12 +195,15 @@ def test_the_shipped_policy_reaches_its_targets(name: str, least: float) -> None
     assert found["reached"] + found["missed"] + found["touched"] == pytest.approx(1.0)
 
 
-def test_spheres_are_drawn_on_all_sides_of_the_path(drawn: Drawn) -> None:
+def test_spheres_are_drawn_on_all_sides_of_the_path(beginnings: Beginnings) -> None:
     """Their centres are up to 0.1 m from the line from hand to target along each axis."""
     hands = np.stack(
-        [wd.oracle(wd.fk, AROUND.model, q[None], frame=HAND)[0][:3, 3] for q in drawn.begun["q"]]
+        [
+            wd.oracle(wd.fk, AROUND.model, q[None], frame=HAND)[0][:3, 3]
+            for q in beginnings.begun["q"]
+        ]
     )
-    targets, spheres = drawn.begun["target"], drawn.begun["spheres"]
+    targets, spheres = beginnings.begun["target"], beginnings.begun["spheres"]
     along = targets - hands
     away = []
     for k in range(spheres.shape[1]):

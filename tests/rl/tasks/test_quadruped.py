@@ -100,7 +100,7 @@ def test_similar_motions_of_scaled_robots_earn_the_same() -> None:
     Equal motions in its units earn the same.
     """
 
-    def earned(task: rl.QuadrupedVelocity) -> dict[str, float]:
+    def compute_rewards(task: rl.QuadrupedVelocity) -> dict[str, float]:
         pace, n = task.pace, task.actions
         speed = np.array([0.6, 0.2, 0.1]) * pace
         turning = np.array([0.3, 0.2, 0.4]) / pace
@@ -116,9 +116,9 @@ def test_similar_motions_of_scaled_robots_earn_the_same() -> None:
         rewards = CommandedQuadruped.reward(task, None, rl.Episode(fields))
         return {n: float(x) for n, x in rewards.items()}
 
-    here = earned(rl.QuadrupedVelocity())
+    here = compute_rewards(rl.QuadrupedVelocity())
     body = rl.Quadruped(feet=FEET, stance=BENT, height=4 * HEIGHT)
-    there = earned(rl.QuadrupedVelocity(ROBOT, body))
+    there = compute_rewards(rl.QuadrupedVelocity(ROBOT, body))
     assert set(here) == set(CommandedQuadruped.scales) and here["acceleration"] > 1.0
     assert there == pytest.approx({**here, "limits": there["limits"]}, rel=1e-9)
 

@@ -124,11 +124,11 @@ def test_the_tolerance_of_a_training_shrinks_with_success() -> None:
 
     def after(task: Any, within: float, count: float) -> float:
         @wd.kernel
-        def promoted(robot: Any, q: Any) -> Any:
+        def promote(robot: Any, q: Any) -> Any:
             s = rl.Episode({"within": np.float64(within), "count": np.float64(count)}, task)
             return task.promote(robot, s)["within"]
 
-        return float(wd.oracle(promoted, task.model, np.zeros((1, task.model.nq)))[0])
+        return float(wd.oracle(promote, task.model, np.zeros((1, task.model.nq)))[0])
 
     few, many = learned.promotion
     assert after(learned, 0.2, many) == pytest.approx(0.16)

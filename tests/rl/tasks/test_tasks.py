@@ -55,13 +55,13 @@ def test_each_range_of_random_numbers_has_two_ends(
     """The lower end comes first in each entry. A range of one number would draw nothing."""
     ranges: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def recorded(key: Any, n: Any = (), low: Any = 0.0, high: Any = 1.0) -> Any:
+    def record_range(key: Any, n: Any = (), low: Any = 0.0, high: Any = 1.0) -> Any:
         low, high = np.broadcast_arrays(np.asarray(low, object), np.asarray(high, object))
         ranges.append((low, high))
         return uniform(key, n, low, high)
 
     for module in TASK_MODULES:
-        monkeypatch.setattr(module, "uniform", recorded)
+        monkeypatch.setattr(module, "uniform", record_range)
     rl.VecEnv(rl.make(name), 1)
     assert ranges
     for low, high in ranges:

@@ -15,7 +15,7 @@ from warpdyn.rl.terms.sensor_terms import imu_reading, link_forces
 from warpdyn.user_kernels.own_kernel import OwnKernel
 
 
-class Sensed(rl.QuadrupedVelocity):
+class SensingQuadruped(rl.QuadrupedVelocity):
     """A quadruped that observes sensors. Its rewards use each term once."""
 
     scales = {"all": 1.0}  # noqa: RUF012
@@ -70,7 +70,7 @@ class Sensed(rl.QuadrupedVelocity):
 
 @pytest.fixture(scope="module")
 def env() -> Any:
-    made = rl.VecEnv(Sensed(), 3, seed=0)
+    made = rl.VecEnv(SensingQuadruped(), 3, seed=0)
     made.reset()
     return made
 

@@ -8,13 +8,13 @@ from fleets import panda_fleet, panda_settings
 
 
 @pytest.fixture(scope="module")
-def shared():
+def shared_fleet():
     return panda_fleet(ramp_time=1.0)
 
 
 @pytest.fixture
-def robot(shared):
-    robot = shared.robots[0]
+def robot(shared_fleet):
+    robot = shared_fleet.robots[0]
     robot.disable(0.0)
     while robot.stop_step(1e9) is not None:
         pass
@@ -24,5 +24,5 @@ def robot(shared):
     robot.counts.clear()
     robot.states.arrived = -np.inf
     robot.states.forget()
-    shared.change(panda_settings(ramp_time=1.0))
+    shared_fleet.change(panda_settings(ramp_time=1.0))
     return robot

@@ -57,14 +57,14 @@ def test_robots_of_a_fleet_do_not_affect_each_other():
     assert [r.is_enabled for r in three.robots] == [False, True, False] and not three.idle
 
 
-def test_mode_and_lists_are_checked_against_the_robot(shared, robot):
+def test_mode_and_lists_are_checked_against_the_robot(shared_fleet, robot):
     """A list of the wrong length, or a new mode while enabled, is refused and changes nothing."""
     with pytest.raises(ValueError, match="8 command joints"):
-        shared.change(panda_settings(torque_scale=[1.0, 1.0]))
+        shared_fleet.change(panda_settings(torque_scale=[1.0, 1.0]))
     feed(robot, 0.0)
     robot.enable(0.0, 0.0)
     with pytest.raises(ValueError, match="while enabled"):
-        shared.change(panda_settings(mode="computed_torque"))
+        shared_fleet.change(panda_settings(mode="computed_torque"))
 
 
 def test_mode_gravity_discards_reference_accelerations():
@@ -107,16 +107,16 @@ def test_a_new_payload_blends_in_without_a_step():
         )
 
 
-def test_gravity_may_change_while_running(shared, robot):
+def test_gravity_may_change_while_running(shared_fleet, robot):
     """The change applies to rows and to the batch, and no kernel is rebuilt."""
     moon = panda_settings(gravity=[0.0, 0.0, -1.62])
     feed(robot, 0.0)
-    shared.change(moon)
-    launch(shared, robot, 0.0)
+    shared_fleet.change(moon)
+    launch(shared_fleet, robot, 0.0)
     expected = wd.rnea(MODEL, Q, 0 * Q, 0 * Q, gravity=(0.0, 0.0, -1.62))
     np.testing.assert_allclose(robot.state.torque, expected, atol=1e-9)
     np.testing.assert_allclose(
-        shared.batch.compute(np.stack([Q, 0 * Q])[None])[0], expected, atol=1e-9
+        shared_fleet.batch.compute(np.stack([Q, 0 * Q])[None])[0], expected, atol=1e-9
     )
 
 
@@ -148,7 +148,7 @@ def test_only_the_same_model_can_blend():
     assert panda.can_blend_to(same) and not panda.can_blend_to(panda_fleet())
 
 
-def commanded(fleet, robot, t):
+def command_at(fleet, robot, t):
     feed(robot, t)
     return launch(fleet, robot, t)[1].copy()
 
@@ -172,11 +172,11 @@ def test_no_parameter_makes_a_step_in_the_commands(change):
     robot = fleet.robots[0]
     feed(robot, 0.0, Q - 0.05)
     robot.enable(0.0, -10.0)
-    before = commanded(fleet, robot, 0.0)
+    before = command_at(fleet, robot, 0.0)
     fleet.change(settings.with_changes(change))
-    first = commanded(fleet, robot, 1e-3)
+    first = command_at(fleet, robot, 1e-3)
     np.testing.assert_allclose(first, before, atol=0.2)
-    commands = [commanded(fleet, robot, 1e-3 * k) for k in range(2, 1100)]
+    commands = [command_at(fleet, robot, 1e-3 * k) for k in range(2, 1100)]
     assert np.abs(commands[-1] - before).max() > 3.0, "the change is there in the end"
     steps = np.abs(np.diff([first, *commands], axis=0)).max()
     assert steps <= 1.1e-3 * np.abs(commands[-1] - first).max() + 1e-9
@@ -208,7 +208,7 @@ def test_stop_reaches_every_enabled_robot():
     assert two.idle
 
 
-def bound(*arguments):
+def fail_to_bind(*arguments):
     """Replace the function that binds and compiles a kernel, and fail."""
     raise AssertionError("a kernel was bound")
 
@@ -229,7 +229,7 @@ def bound(*arguments):
     ],
 )
 def test_valid_settings_are_accepted_without_binding_a_kernel(values, monkeypatch):
-    monkeypatch.setattr("warpdyn.execution.batched._bind", bound)
+    monkeypatch.setattr("warpdyn.execution.batched._bind", fail_to_bind)
     check_robot(MODEL, panda_settings(**values))
 
 
@@ -238,7 +238,7 @@ def test_a_bad_setting_of_each_part_is_found(values, said):
     """The text is the same as that of the build."""
     settings = panda_settings(**values)
     with pytest.MonkeyPatch.context() as change, pytest.raises(ValueError, match=said) as found:
-        change.setattr("warpdyn.execution.batched._bind", bound)
+        change.setattr("warpdyn.execution.batched._bind", fail_to_bind)
         check_robot(MODEL, settings)
     with pytest.raises(ValueError) as built:
         Fleet(settings, "", [Counter()])

@@ -27,10 +27,10 @@ from ros2_node.control.safety.status import Status
 from ros2_node.control.settings.node_settings import Settings
 
 
-def test_a_disabled_robot_shows_the_torque_and_sends_none(shared, robot):
+def test_a_disabled_robot_shows_the_torque_and_sends_none(shared_fleet, robot):
     """The torque is the inverse dynamics of the state at rest."""
     assert feed(robot, 0.0)
-    assert launch(shared, robot, 0.0) == (True, None)
+    assert launch(shared_fleet, robot, 0.0) == (True, None)
     np.testing.assert_allclose(robot.state.torque, wd.rnea(MODEL, Q, 0 * Q, 0 * Q), atol=1e-12)
 
 
@@ -44,24 +44,24 @@ def test_enable_needs_a_fresh_state(robot):
     assert robot.status(5.05) is Status.ENABLED
 
 
-def test_commands_ramp_in_linearly(shared, robot):
+def test_commands_ramp_in_linearly(shared_fleet, robot):
     """They grow from zero at ~/enable to the full torque after ramp_time."""
     feed(robot, 0.0)
     robot.enable(0.0, 0.0)
     full = wd.rnea(MODEL, Q, 0 * Q, 0 * Q)
     for t in (0.0, 0.25, 0.5, 1.0, 2.0):
         feed(robot, t)
-        _, command = launch(shared, robot, t)
+        _, command = launch(shared_fleet, robot, t)
         np.testing.assert_allclose(command, min(t, 1.0) * full, atol=1e-9)
 
 
 @pytest.mark.parametrize("action, share", [("zero", 0.0), ("hold", 1.0)])
-def test_stop_sequences_of_zeros_and_holds(shared, robot, action, share):
+def test_stop_sequences_of_zeros_and_holds(shared_fleet, robot, action, share):
     """Five equal commands are sent: zeros, or the last command."""
-    shared.change(panda_settings(stale_action=action, ramp_time=0.0))
+    shared_fleet.change(panda_settings(stale_action=action, ramp_time=0.0))
     feed(robot, 0.0)
     robot.enable(0.0, 0.0)
-    _, full = launch(shared, robot, 0.0)
+    _, full = launch(shared_fleet, robot, 0.0)
     full = full.copy()
     robot.disable(0.0)
     sent = [robot.watch(0.01 * k, 0.01 * k) for k in range(LAST_COMMANDS)]
@@ -69,12 +69,12 @@ def test_stop_sequences_of_zeros_and_holds(shared, robot, action, share):
     np.testing.assert_allclose(sent, np.tile(share * full, (LAST_COMMANDS, 1)))
 
 
-def test_a_nonfinite_torque_is_a_latched_fault(shared, robot):
+def test_a_nonfinite_torque_is_a_latched_fault(shared_fleet, robot):
     """It is neither shown nor sent. Only ~/reset and ~/enable lead on."""
     feed(robot, 0.0)
     robot.enable(0.0, 0.0)
-    launch(shared, robot, 0.0)
-    shared.dynamics.state.torque[0, 2] = np.nan
+    launch(shared_fleet, robot, 0.0)
+    shared_fleet.dynamics.state.torque[0, 2] = np.nan
     assert robot.command(0.01, 0.01) == (False, None)
     assert "panda_joint3" in fault_of(robot) and robot.output.stopping
     while (command := robot.watch(0.02, 9.0)) is not None:
@@ -113,17 +113,17 @@ def test_computed_torque_tracks_and_holds():
     )
 
 
-def test_a_wrench_is_compensated_while_it_is_fresh(shared, robot):
+def test_a_wrench_is_compensated_while_it_is_fresh(shared_fleet, robot):
     """The torque is rnea with that force on that link, and without the force later."""
     assert robot.wrench.read("panda_hand", (0, 0, 10.0), (0, 0, 0), 0.0) is None
     feed(robot, 0.05)
-    launch(shared, robot, 0.05)
+    launch(shared_fleet, robot, 0.05)
     f_ext = {"panda_hand": np.array([0, 0, 10.0, 0, 0, 0])}
     np.testing.assert_allclose(
         robot.state.torque, wd.rnea(MODEL, Q, 0 * Q, 0 * Q, f_ext=f_ext), atol=1e-9
     )
     feed(robot, 0.2)
-    launch(shared, robot, 0.2)
+    launch(shared_fleet, robot, 0.2)
     np.testing.assert_allclose(robot.state.torque, wd.rnea(MODEL, Q, 0 * Q, 0 * Q), atol=1e-9)
     assert robot.wrench.read("nose", (0, 0, 0), (0, 0, 0), 0.0) == "wrench_unknown_link"
     assert robot.wrench.read("panda_hand", (0, 0, np.nan), (0, 0, 0), 0.0) == "wrench_nonfinite"
@@ -320,19 +320,19 @@ def test_enable_without_an_effort_limit_needs_a_parameter(effort):
     assert "no effort limit for spin: give effort_limits" in robot.enable(0.0, 0.0)[1]
 
 
-def test_enable_after_a_hold_begins_at_the_held_command(shared, robot):
+def test_enable_after_a_hold_begins_at_the_held_command(shared_fleet, robot):
     """Commands from zero would drop the arm. The same robot with another model also begins
     there."""
-    shared.change(panda_settings(stale_action="hold", ramp_time=1.0))
+    shared_fleet.change(panda_settings(stale_action="hold", ramp_time=1.0))
     feed(robot, 0.0)
     robot.enable(0.0, -10.0)
-    held = launch(shared, robot, 0.0)[1].copy()
+    held = launch(shared_fleet, robot, 0.0)[1].copy()
     robot.disable(0.0)
     while robot.stop_step(1.0) is not None:
         pass
     other = panda_fleet()
     other.robots[0].replace(robot)
-    for fleet in (shared, other):
+    for fleet in (shared_fleet, other):
         again = fleet.robots[0]
         feed(again, 5.0)
         assert again.enable(5.0, 5.0)[0]
@@ -382,7 +382,7 @@ def test_an_external_wrench_begins_and_ends_without_a_step():
     np.testing.assert_allclose(commands[-1], commands[0], atol=1e-9)
 
 
-def test_the_cause_of_a_closed_gate_is_reported(shared, robot):
+def test_the_cause_of_a_closed_gate_is_reported(shared_fleet, robot):
     """The reports are the answers of requests, the count of faults, and the text of the last
     one."""
     assert robot.disable(0.0) == (True, "already disabled")

@@ -18,11 +18,11 @@ from ros2_node.control.commands.torque_output import LAST_COMMANDS, STOP_TIME
 from ros2_node.control.safety.status import Status
 
 
-def test_a_stale_state_stops_and_latches(shared, robot):
+def test_a_stale_state_stops_and_latches(shared_fleet, robot):
     """The stop sequence only decreases and ends with zeros. No command follows until ~/enable."""
     feed(robot, 0.0)
     robot.enable(0.0, -10.0)
-    _, before = launch(shared, robot, 0.0)
+    _, before = launch(shared_fleet, robot, 0.0)
     before = before.copy()
     assert robot.watch(0.1, 0.1) is None
     sent = []
@@ -36,7 +36,7 @@ def test_a_stale_state_stops_and_latches(shared, robot):
     assert (np.diff(sizes) <= 1e-12).all() and sizes[0] == abs(before[3])
     assert not np.any(sent[-LAST_COMMANDS:])
     feed(robot, t)
-    assert launch(shared, robot, t) == (True, None), "latched until ~/enable"
+    assert launch(shared_fleet, robot, t) == (True, None), "latched until ~/enable"
     assert robot.enable(t, t)[0] and robot.status(t) is Status.ENABLED
 
 
@@ -89,14 +89,14 @@ def test_a_change_of_parameters_keeps_the_measured_velocities():
     np.testing.assert_allclose(robot.state.torque, wd.rnea(MODEL, Q, v, 0 * v), atol=1e-9)
 
 
-def test_a_state_after_a_gap_does_not_hide_the_gap(shared, robot):
+def test_a_state_after_a_gap_does_not_hide_the_gap(shared_fleet, robot):
     """A process that was frozen stops the robot, in whatever order the callbacks come
     afterwards."""
     for first in ("state", "watchdog"):
         feed(robot, 0.0)
         assert robot.enable(0.0, -10.0)[0]
         robot.watch(0.0, 0.0)
-        launch(shared, robot, 0.0)
+        launch(shared_fleet, robot, 0.0)
         if first == "state":
             assert not feed(robot, 1.0, Q + 0.02), "the state must not refresh the age"
             assert robot.counts["state_after_gap"] == 1
@@ -109,7 +109,7 @@ def test_a_state_after_a_gap_does_not_hide_the_gap(shared, robot):
             pass
         assert not robot.output.command.any()
         feed(robot, 2.0)
-        assert launch(shared, robot, 2.0) == (True, None), "latched until ~/enable"
+        assert launch(shared_fleet, robot, 2.0) == (True, None), "latched until ~/enable"
         robot.counts.clear()
         robot.states.arrived = -np.inf
 
@@ -168,10 +168,10 @@ def test_positions_beyond_their_limits_prevent_enabling(robot):
     assert robot.enable(2.0, 2.0)[0]
 
 
-def test_a_state_as_old_as_the_timeout_is_fresh(shared, robot):
+def test_a_state_as_old_as_the_timeout_is_fresh(shared_fleet, robot):
     """This holds for ~/enable, the next state, the status and the watchdog. A slightly older state
     is stale."""
-    shared.change(panda_settings(ramp_time=0.0, state_timeout=0.125))
+    shared_fleet.change(panda_settings(ramp_time=0.0, state_timeout=0.125))
     late = 0.125 + 2**-10
     feed(robot, 1.0)
     assert robot.status(1.125) is Status.READY and robot.status(1.0 + late) is Status.WAITING
@@ -183,9 +183,9 @@ def test_a_state_as_old_as_the_timeout_is_fresh(shared, robot):
     assert loss_of(robot) == "no valid joint_states for 0.125 s"
 
 
-def test_a_process_that_did_not_run_for_the_timeout_is_reported(shared, robot):
+def test_a_process_that_did_not_run_for_the_timeout_is_reported(shared_fleet, robot):
     for gap, told in ((0.125, ""), (0.25, ": this process did not run for 0.25 s")):
-        shared.change(panda_settings(ramp_time=0.0, state_timeout=0.125))
+        shared_fleet.change(panda_settings(ramp_time=0.0, state_timeout=0.125))
         feed(robot, 1.0)
         assert robot.enable(1.0, 0.0)[0]
         robot._watched = 1.5 - gap

@@ -123,7 +123,7 @@ def test_bad_parameters_change_nothing(two):
     assert two.settings.torque_scale == 0.5
 
 
-def settled(supervisor):
+def wait_for_build(supervisor):
     """The event of the running build."""
     while (event := supervisor.step(0.0)) is Event.NOTHING:
         time.sleep(0.002)
@@ -138,7 +138,9 @@ def test_only_a_load_on_another_link_compiles_kernels():
     dynamics = supervisor.fleet.dynamics
     mass = dynamics.total_mass
     supervisor.change({"payload.link": "panda_hand", "payload.mass": 1.5})
-    assert settled(supervisor) is Event.PAYLOAD and dynamics.total_mass == pytest.approx(mass + 1.5)
+    assert wait_for_build(supervisor) is Event.PAYLOAD and dynamics.total_mass == pytest.approx(
+        mass + 1.5
+    )
     supervisor.change({"payload.mass": 2.5, "payload.com": [0.0, 0.0, 0.1]})
     assert supervisor.models._thread is None and dynamics.total_mass == pytest.approx(mass + 2.5)
     for bad in ({"payload.inertia": [1.0, 0.0, 0.0, 1.0, 0.0, 9.0]}, {"payload.mass": -1.0}):
@@ -197,18 +199,18 @@ def test_loads_on_earlier_links_make_no_new_kernel(monkeypatch):
     dynamics = supervisor.fleet.dynamics
     bare = dynamics.model.total_mass
     supervisor.change({"payload.link": "", "payload.mass": 0.0})
-    assert settled(supervisor) is Event.PAYLOAD and dynamics.total_mass == bare
+    assert wait_for_build(supervisor) is Event.PAYLOAD and dynamics.total_mass == bare
 
-    def made(*arguments, **options):
+    def refuse_kernel(*arguments, **options):
         raise AssertionError("a kernel is made")
 
-    monkeypatch.setattr("warpdyn.execution.launch.launch._make_kernel", made)
+    monkeypatch.setattr("warpdyn.execution.launch.launch._make_kernel", refuse_kernel)
     for k in range(1, 4):
         supervisor.change({"payload.link": "panda_link5", "payload.mass": float(k)})
-        assert settled(supervisor) is Event.PAYLOAD, supervisor.models.refusal
+        assert wait_for_build(supervisor) is Event.PAYLOAD, supervisor.models.refusal
         assert dynamics.total_mass == pytest.approx(bare + k)
         supervisor.change({"payload.link": "", "payload.mass": 0.0})
-        assert settled(supervisor) is Event.PAYLOAD and dynamics.total_mass == bare
+        assert wait_for_build(supervisor) is Event.PAYLOAD and dynamics.total_mass == bare
 
 
 def test_a_load_set_while_its_kernels_compile_is_not_lost():
@@ -216,7 +218,7 @@ def test_a_load_set_while_its_kernels_compile_is_not_lost():
     mass = supervisor.fleet.dynamics.total_mass
     supervisor.change({"payload.link": "panda_link5"})
     supervisor.change({"payload.mass": 3.0})
-    assert settled(supervisor) is Event.PAYLOAD
+    assert wait_for_build(supervisor) is Event.PAYLOAD
     assert supervisor.fleet.dynamics.total_mass == pytest.approx(mass + 3.0)
 
 
@@ -249,18 +251,18 @@ def test_a_description_whose_build_fails_leaves_the_good_one(monkeypatch):
     supervisor = ready(panda_settings())
     mass = supervisor.fleet.dynamics.total_mass
 
-    def broken(*arguments):
+    def fail_to_build(*arguments):
         raise RuntimeError("no compiler")
 
     with monkeypatch.context() as patch:
-        patch.setattr("ros2_node.control.fleet.FlatBatch", broken)
+        patch.setattr("ros2_node.control.fleet.FlatBatch", fail_to_build)
         supervisor.change({"robot_description": wheel_text()})
-        assert settled(supervisor) is Event.REFUSED
+        assert wait_for_build(supervisor) is Event.REFUSED
     assert supervisor.models.refusal == "RuntimeError: no compiler"
     assert supervisor.settings.robot_description == ""
     assert supervisor.settings.robot_description_file == "panda"
     supervisor.change({"payload.link": "panda_hand", "payload.mass": 1.0})
-    assert settled(supervisor) is Event.PAYLOAD
+    assert wait_for_build(supervisor) is Event.PAYLOAD
     assert supervisor.fleet.dynamics.total_mass == pytest.approx(mass + 1.0)
 
 
@@ -268,11 +270,11 @@ def test_a_payload_is_applied_after_a_bad_text_on_the_topic():
     settings = Settings.of()
     supervisor = Supervisor(settings)
     supervisor.models.offer(wheel_text(), settings)
-    assert settled(supervisor) is Event.READY
+    assert wait_for_build(supervisor) is Event.READY
     supervisor.models.offer("nonsense", settings)
-    assert settled(supervisor) is Event.REFUSED
+    assert wait_for_build(supervisor) is Event.REFUSED
     supervisor.change({"payload.link": "b", "payload.mass": 1.0})
-    assert settled(supervisor) is Event.PAYLOAD
+    assert wait_for_build(supervisor) is Event.PAYLOAD
     assert supervisor.fleet.dynamics.total_mass == pytest.approx(3.0)
 
 
@@ -280,11 +282,11 @@ def test_a_failure_of_one_robot_stops_only_this_robot(two, monkeypatch):
     """It may occur in the watchdog, or in a callback that names its robot."""
     two.enable([0, 1], True, 0.0, 0.0)
 
-    def broken(now, steady):
+    def fail_to_watch(now, steady):
         raise RuntimeError("left broke")
 
     with monkeypatch.context() as patch:
-        patch.setattr(two.robots[0], "watch", broken)
+        patch.setattr(two.robots[0], "watch", fail_to_watch)
         assert list(two.watch(0.01, 0.01)) == []
     assert fault_of(two.robots[0]) == "watchdog: RuntimeError: left broke"
     assert two.robots[1].is_enabled and not fault_of(two.robots[1])

@@ -21,7 +21,7 @@ PENDULUM = {"robot": "double_pendulum", "rate": 500.0}
 
 
 @pytest.fixture(scope="module")
-def made(context):
+def walker_node(context):
     overrides = [RosParameter(name, value=x) for name, x in PENDULUM.items()]
     node = Walker(context=context, parameter_overrides=overrides)
     yield node
@@ -29,10 +29,10 @@ def made(context):
 
 
 @pytest.fixture
-def walker(made):
+def walker(walker_node):
     """The walker as new, and a record of its messages."""
-    made._on_reset(None, Trigger.Response())
-    made.flowing = made.answered = False
+    walker_node._on_reset(None, Trigger.Response())
+    walker_node.flowing = walker_node.answered = False
     kept = {"clock": [], "odom": [], "states": []}
     for name, publisher in (
         ("clock", "_clock_topic"),
@@ -40,9 +40,9 @@ def walker(made):
         ("states", "_states"),
     ):
         keep = SimpleNamespace(publish=lambda message, to=kept[name]: to.append(_copy(message)))
-        setattr(made, publisher, keep)
-    made._frames = None
-    return made, kept
+        setattr(walker_node, publisher, keep)
+    walker_node._frames = None
+    return walker_node, kept
 
 
 def _copy(message):

@@ -28,7 +28,7 @@ def jacobian(q):
     return wd.jacobian(MODEL, np.atleast_2d(q), frame=HAND, reference="local_world_aligned")
 
 
-def coupled(seed=0):
+def coupled_stiffness(seed=0):
     """A stiffness with couplings, positive definite."""
     L = np.random.default_rng(seed).normal(size=(6, 6)) * np.sqrt(np.diag(SOFT))[:, None]
     return L @ L.T
@@ -81,7 +81,9 @@ def potential(e, K, most):
     return total
 
 
-@pytest.mark.parametrize(("K", "axes"), [(SOFT, "base"), (coupled(), "base"), (coupled(), "tip")])
+@pytest.mark.parametrize(
+    ("K", "axes"), [(SOFT, "base"), (coupled_stiffness(), "base"), (coupled_stiffness(), "tip")]
+)
 def test_no_motion_gains_energy_from_the_law(K, axes):
     """Without dampers its power is the rate at which a potential of the error falls, whatever the
     couplings of the stiffness, and where the spring is limited. Dampers only take energy."""
@@ -93,7 +95,7 @@ def test_no_motion_gains_energy_from_the_law(K, axes):
         arm = DrivenArm(cartesian_impedance, q, frame=HAND, axes=axes, **inputs)
         at_rest = arm.torques() - wd.gravity_torques(MODEL, q)
 
-        def stored(q, pose=pose):
+        def stored_energy(q, pose=pose):
             e = errors(q, pose)
             if axes == "tip":
                 R = np.array([pin.Quaternion(p[3:]).matrix() for p in pose])
@@ -103,7 +105,7 @@ def test_no_motion_gains_energy_from_the_law(K, axes):
             return potential(e, K, most)
 
         h = 1e-6
-        falls = -(stored(q + h * v) - stored(q - h * v)) / (2 * h)
+        falls = -(stored_energy(q + h * v) - stored_energy(q - h * v)) / (2 * h)
         power = np.einsum("bi,bi->b", at_rest, v)
         np.testing.assert_allclose(power, falls, atol=1e-5 * np.abs(falls).max())
         arm.v[:] = v
@@ -242,7 +244,7 @@ def test_torques_are_bounded_and_continuous_at_singular_poses():
 
 def test_the_kernel_agrees_with_the_oracle():
     q, v, rng = states(2)
-    inputs = {"stiffness": coupled(), "pose_desired": poses(q, rng, 0.05, 0.2)}
+    inputs = {"stiffness": coupled_stiffness(), "pose_desired": poses(q, rng, 0.05, 0.2)}
     arm = DrivenArm(cartesian_impedance, q, frame=HAND, axes="tip", q_posture=READY, **inputs)
     arm.v[:] = v
     one = {name: x[:1] for name, x in arm.inputs.items()}

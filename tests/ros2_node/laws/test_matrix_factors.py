@@ -63,11 +63,13 @@ def test_symmetric_products_agree_with_numpy():
 
 
 @wd.kernel
-def solved(robot, A: (5, 5), b: (5,)):
+def solve_by_factors(robot, A: (5, 5), b: (5,)):
     L, d = factorise(A)
     return solve_upper_transposed(L, solve_upper(L, b) / d)
 
 
 def test_a_kernel_solves_with_the_factors():
     A, b = definite()[None], np.arange(5.0)[None]
-    np.testing.assert_allclose(solved(MODEL, A, b)[0], np.linalg.solve(A[0], b[0]), rtol=1e-9)
+    np.testing.assert_allclose(
+        solve_by_factors(MODEL, A, b)[0], np.linalg.solve(A[0], b[0]), rtol=1e-9
+    )

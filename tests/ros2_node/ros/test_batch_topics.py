@@ -51,7 +51,7 @@ def test_torques_belong_to_the_received_states(fleet, node, batch, robots):
     bare = Float64MultiArray(data=array("d", state.tobytes()))
     for message in (labelled_array(state, ("robot", "2", "dof")), bare):
         assert batch.answer(fleet, message)
-        torque = node.published["~/batch/torques"][-1]
+        torque = node.messages["~/batch/torques"][-1]
         assert [(d.label, d.size) for d in torque.layout.dim] == [("robot", robots), ("dof", N)]
         expected = wd.rnea(MODEL, q, 0 * q, 0 * q)
         np.testing.assert_allclose(np.reshape(torque.data, (robots, N)), expected, atol=1e-9)
@@ -60,13 +60,13 @@ def test_torques_belong_to_the_received_states(fleet, node, batch, robots):
 def test_labels_follow_a_change_of_the_number_of_robots(fleet, node, batch):
     for robots in (3, 3, 2):
         batch.answer(fleet, labelled_array(states(robots), ("robot", "2", "dof")))
-        message = node.published["~/batch/torques"][-1]
+        message = node.messages["~/batch/torques"][-1]
         assert message.layout.dim[0].size == robots and len(message.data) == robots * N
 
 
 def test_a_state_of_the_wrong_size_is_counted_and_not_answered(fleet, node, batch, counts):
     assert not batch.answer(fleet, Float64MultiArray(data=[1.0] * (2 * N + 1)))
-    assert counts == {"batch_rejected": 1} and not node.published
+    assert counts == {"batch_rejected": 1} and not node.messages
     assert node.log.lines[0].startswith("~/batch/state rejected: the data must be robots x 2 x 8")
 
 
@@ -74,7 +74,7 @@ def test_robots_with_bad_states_are_counted_and_get_zero_torques(fleet, node, ba
     state = np.tile(np.stack([Q, 0 * Q]), (4, 1, 1))
     state[2, 0, 3] = np.nan
     batch.answer(fleet, labelled_array(state, ("robot", "2", "dof")))
-    torque = np.reshape(node.published["~/batch/torques"][0].data, (4, N))
+    torque = np.reshape(node.messages["~/batch/torques"][0].data, (4, N))
     assert (
         counts == {"batch_bad_robot": 1}
         and not torque[2].any()
@@ -101,4 +101,4 @@ def test_a_huge_state_is_rejected_and_large_memory_is_released(fleet, node, batc
     assert len(fleet.batch.q) == len(fleet.batch.torque) == 1 and not batch._message.data
     assert not batch.rest(fleet, now + 2 * batch_topics.IDLE), "there is no more to give back"
     assert batch.answer(fleet, labelled_array(many, ("robot", "2", "dof"))), "and it comes again"
-    assert len(node.published["~/batch/torques"][-1].data) == many[:, 0].size
+    assert len(node.messages["~/batch/torques"][-1].data) == many[:, 0].size

@@ -28,7 +28,7 @@ def test_a_joint_command_has_names_interface_and_stamp():
     topics = TorqueTopics(node, RobotNames("", "~/"), lambda topic: topic, kind)
     topics.describe(MODEL, NAMES)
     topics.send_command(np.arange(8.0))
-    (sent,) = node.published["~/commands"]
+    (sent,) = node.messages["~/commands"]
     assert sent.joint_names == NAMES and sent.interface_name == "effort"
     assert sent.values.tolist() == list(range(8)) and sent.header.stamp.sec == 7
 

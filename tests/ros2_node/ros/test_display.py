@@ -40,21 +40,21 @@ def display(node, **values):
 def test_only_robots_with_a_fresh_state_are_shown(node, fleet):
     """The messages have the stamp of the state."""
     shown = display(node, tip_links=["panda_hand"], publish_mass_matrix=True)
-    for messages in node.published.values():
+    for messages in node.messages.values():
         messages.clear()
     feed(fleet.robots[1], 5.0)
     shown.show(fleet, STAMPS, 5.0)
-    assert sorted(node.published) == ["b/w/link_poses", "b/w/mass_matrix", "b/w/poses/panda_hand"]
-    assert node.published["b/w/link_poses"][0].header.stamp.sec == 2
+    assert sorted(node.messages) == ["b/w/link_poses", "b/w/mass_matrix", "b/w/poses/panda_hand"]
+    assert node.messages["b/w/link_poses"][0].header.stamp.sec == 2
     shown.show(fleet, STAMPS, 9.0)
-    assert all(len(messages) == 1 for messages in node.published.values())
+    assert all(len(messages) == 1 for messages in node.messages.values())
 
 
 def test_the_names_of_a_model_are_published(node):
     display(node)
-    (message,) = node.published["~/joint_names"]
+    (message,) = node.messages["~/joint_names"]
     assert message.data.splitlines() == list(MODEL.joint_names)
-    assert "a/w/link_names" in node.published
+    assert "a/w/link_names" in node.messages
 
 
 def test_outputs_that_are_not_requested_have_no_topic(node):
@@ -68,7 +68,7 @@ def test_frequency_zero_keeps_only_latched_topics(node):
         node, publish_frequency=0.0, publish_tf=True, tip_links=["panda_hand"], jacobian_links=[]
     )
     topics = {"/tf", "/tf_static", "~/batch/link_poses", "~/joint_names"}
-    assert set(node.publishers) == topics and "/tf_static" in node.published
+    assert set(node.publishers) == topics and "/tf_static" in node.messages
 
 
 def test_a_batch_is_sent_once_and_only_to_subscribers(node, fleet):
@@ -84,7 +84,7 @@ def test_a_batch_is_sent_once_and_only_to_subscribers(node, fleet):
     node.publishers["~/batch/link_poses"].listeners = 1
     for _ in range(2):
         shown.show(fleet, STAMPS, 100.0)
-    (message,) = node.published["~/batch/link_poses"]
+    (message,) = node.messages["~/batch/link_poses"]
     assert [(d.label, d.size) for d in message.layout.dim] == [
         ("robot", 3),
         ("link", MODEL.nlinks),

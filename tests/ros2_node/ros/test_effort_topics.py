@@ -19,7 +19,7 @@ from ros2_node.ros.topics import RobotNames
 FELT = Settings.of({"effort_source": "message", "external_wrench_link": "hand"})
 
 
-class Served:
+class ServiceRecorder:
     """A stand-in for wiring that records the services."""
 
     def __init__(self):
@@ -36,15 +36,15 @@ def node(context):
     node.destroy_node()
 
 
-def made(node, settings, robots=()):
-    wiring = Served()
+def make_topics(node, settings, robots=()):
+    wiring = ServiceRecorder()
     names = [RobotNames("r0/", "r0/feeling/")]
     return EffortTopics(node, wiring, names, settings, lambda: robots), wiring.services
 
 
 def test_without_efforts_there_are_services_and_no_topics(node):
     """The services answer with the missing parameter."""
-    _, services = made(node, Settings.of(), [SimpleNamespace(effort_watch=None)])
+    _, services = make_topics(node, Settings.of(), [SimpleNamespace(effort_watch=None)])
     assert set(services) == {"r0/feeling/identify_payload", "r0/feeling/diagnose_gravity"}
     assert all(service() == (False, NOT_FELT) for service in services.values())
     assert not node.count_publishers("r0/feeling/external_torques")
@@ -53,7 +53,7 @@ def test_without_efforts_there_are_services_and_no_topics(node):
 def test_external_torques_and_wrenches_are_sent_to_subscribers(node):
     """Torques have joint names and the stamp of the state. The wrench is in the frame of its link,
     with the robot's prefix. A state without valid torques sends nothing."""
-    topics, _ = made(node, FELT)
+    topics, _ = make_topics(node, FELT)
     torques, wrenches = [], []
     node.create_subscription(JointState, "r0/feeling/external_torques", torques.append, 10)
     node.create_subscription(
@@ -97,7 +97,7 @@ def test_answers_of_the_robot_are_returned_and_logged(node, monkeypatch):
     watch = SimpleNamespace(
         identify=lambda: (True, "1 kg\nto set"), diagnose=lambda: (False, "no poses")
     )
-    _, services = made(node, FELT, [SimpleNamespace(effort_watch=watch)])
+    _, services = make_topics(node, FELT, [SimpleNamespace(effort_watch=watch)])
     assert services["r0/feeling/identify_payload"]() == (True, "1 kg\nto set")
     assert services["r0/feeling/diagnose_gravity"]() == (False, "no poses")
     assert log.lines == ["1 kg\nto set", "no poses"]
@@ -107,7 +107,7 @@ def test_answers_of_the_robot_are_returned_and_logged(node, monkeypatch):
 def test_messages_are_sent_only_to_subscribers(node, heard):
     """Torques and wrench have separate subscribers. Before a model the services answer that efforts
     are not read."""
-    topics, services = made(node, FELT)
+    topics, services = make_topics(node, FELT)
     assert all(service() == (False, NOT_FELT) for service in services.values())
     sent = []
     for publishers, count in zip((topics._torques, topics._wrenches), heard, strict=True):
@@ -136,5 +136,5 @@ def test_messages_are_sent_only_to_subscribers(node, heard):
 
 
 def test_without_a_link_there_is_no_wrench_topic(node):
-    topics, _ = made(node, Settings.of({"effort_source": "message"}))
+    topics, _ = make_topics(node, Settings.of({"effort_source": "message"}))
     assert len(topics._torques) == 1 and not topics._wrenches

@@ -76,7 +76,7 @@ class Controllers:
 def make(monkeypatch):
     monkeypatch.setattr("ros2_node.ros.gate_services.Controllers", lambda *arguments: Controllers())
 
-    def made(**values):
+    def make_services(**values):
         node, served = RecordingNode(), {}
         wiring = SimpleNamespace(
             serve=lambda kind, name, function, robots: served.update({name: (function, robots)}),
@@ -88,7 +88,7 @@ def make(monkeypatch):
         gate = GateServices(node, wiring, supervisor, names, topics, lambda steady: steady)
         return SimpleNamespace(gate=gate, served=served, supervisor=supervisor, log=node.log)
 
-    return made
+    return make_services
 
 
 def test_each_robot_and_the_node_have_services(make):
@@ -172,7 +172,10 @@ def test_a_robot_disabled_during_the_query_does_not_start(make):
     assert opens.send(None) is None, "it waits for the controller"
     assert made.gate.enable([1], SetBool.Request(data=False))[0]
     held.set_result(Verdict())
-    assert ended(opens) == (False, "~/enable was called with false while the controller was asked")
+    assert run_coroutine(opens) == (
+        False,
+        "~/enable was called with false while the controller was asked",
+    )
     assert made.supervisor.asked[2:] == [([1], False)]
 
 
@@ -185,10 +188,13 @@ def test_another_model_during_the_query_refuses_enabling(make):
     opens.send(None)
     made.supervisor.robots = [Robot(False), Robot(False)]
     held.set_result(Verdict())
-    assert ended(opens) == (False, "another model came while the controller was asked: try again")
+    assert run_coroutine(opens) == (
+        False,
+        "another model came while the controller was asked: try again",
+    )
 
 
-def ended(coroutine):
+def run_coroutine(coroutine):
     """The return value of a coroutine whose futures are done."""
     try:
         while True:

@@ -10,7 +10,7 @@ import pytest
 from ros2_node.ros.guards import Guards
 
 
-def broken(*arguments):
+def failing_callback(*arguments):
     raise RuntimeError(f"got {arguments}")
 
 
@@ -31,15 +31,15 @@ def test_a_callback_gets_its_first_arguments_and_the_message(guards, failures):
 
 
 def test_an_exception_becomes_a_failure_with_the_callbacks_name(guards, failures):
-    assert guards.callback(broken, 1)("message") is None
-    assert failures == [("broken: RuntimeError: got (1, 'message')", None)]
+    assert guards.callback(failing_callback, 1)("message") is None
+    assert failures == [("failing_callback: RuntimeError: got (1, 'message')", None)]
 
 
 def test_a_failure_names_the_robot_of_its_callback(guards, failures):
     """The failure then stops only this robot. A service of several robots names none."""
-    guards.callback(broken, 1, robot=1)("message")
-    guards.service(broken, [2])("please", SimpleNamespace())
-    guards.service(broken, [0, 1])("please", SimpleNamespace())
+    guards.callback(failing_callback, 1, robot=1)("message")
+    guards.service(failing_callback, [2])("please", SimpleNamespace())
+    guards.service(failing_callback, [0, 1])("please", SimpleNamespace())
     assert [robot for _, robot in failures] == [1, 2, None]
 
 
@@ -48,9 +48,9 @@ def test_a_service_answers_even_if_its_function_raises(guards, failures):
     served = guards.service(lambda robots, request: (True, f"{robots} {request}"), [3])
     response = served("please", SimpleNamespace())
     assert (response.success, response.message) == (True, "[3] please") and not failures
-    response = guards.service(broken, [3])("please", SimpleNamespace())
+    response = guards.service(failing_callback, [3])("please", SimpleNamespace())
     assert (response.success, response.message) == (False, "got ([3], 'please')")
-    assert failures == [("broken: RuntimeError: got ([3], 'please')", 3)]
+    assert failures == [("failing_callback: RuntimeError: got ([3], 'please')", 3)]
 
 
 def test_bad_parameters_are_refused_and_exceptions_are_failures_too(guards, failures):
@@ -60,7 +60,7 @@ def test_bad_parameters_are_refused_and_exceptions_are_failures_too(guards, fail
     assert guards.parameters(lambda changed: None, SimpleNamespace)([1]).successful
     answer = guards.parameters(refuse, SimpleNamespace)([1])
     assert (answer.successful, answer.reason) == (False, "too large") and not failures
-    assert not guards.parameters(broken, SimpleNamespace)([1]).successful
+    assert not guards.parameters(failing_callback, SimpleNamespace)([1]).successful
     assert failures == [("parameters: RuntimeError: got ([1],)", None)]
 
 
@@ -73,12 +73,12 @@ def test_a_slow_service_answers_even_if_its_function_raises(guards, failures):
     async def fail(robots, request):
         raise RuntimeError("nobody there")
 
-    def served(function, robots):
+    def call_slow_service(function, robots):
         return asyncio.run(guards.slow_service(function, robots)("please", SimpleNamespace()))
 
-    response = served(answer, [3])
+    response = call_slow_service(answer, [3])
     assert (response.success, response.message) == (True, "[3] please") and not failures
     for robots in ([3], [0, 1]):
-        response = served(fail, robots)
+        response = call_slow_service(fail, robots)
         assert (response.success, response.message) == (False, "nobody there")
     assert failures == [("fail: RuntimeError: nobody there", robot) for robot in (3, None)]

@@ -27,7 +27,7 @@ def parts(monkeypatch, tmp_path):
     del sys.modules["ros2_node.ros.launch_parts"]
 
 
-def chosen(parts, arguments, **values):
+def launch_configuration(parts, arguments, **values):
     """The launch configuration after launch has read the arguments."""
     declared = parts.declare_arguments(arguments)
     assert all(argument.description for argument in declared)
@@ -38,7 +38,9 @@ def chosen(parts, arguments, **values):
 
 def test_an_argument_overrides_the_parameter_file(parts):
     parameters = (("torque_scale", "factor"), ("mode", "what it does"))
-    values = chosen(parts, parts.over_a_file("warpdyn.yaml", parameters), torque_scale="[1, 0.5]")
+    values = launch_configuration(
+        parts, parts.over_a_file("warpdyn.yaml", parameters), torque_scale="[1, 0.5]"
+    )
     file, given = parts.file_and_given(values, parameters)
     assert Path(file) == ROOT / "config" / "warpdyn.yaml" and Path(file).is_file()
     assert given == {"torque_scale": [1.0, 0.5]}
@@ -57,7 +59,9 @@ def test_rviz_starts_by_default_if_there_is_a_display(display, parts, monkeypatc
         monkeypatch.delenv(name, raising=False)
     if display:
         monkeypatch.setenv(display, ":0")
-    assert chosen(parts, [parts.rviz_argument()]) == {"rviz": "true" if display else "false"}
+    assert launch_configuration(parts, [parts.rviz_argument()]) == {
+        "rviz": "true" if display else "false"
+    }
 
 
 def test_rviz_uses_our_config_or_a_line_says_it_is_missing(parts, monkeypatch):

@@ -126,7 +126,7 @@ def test_the_sros2_policy_allows_all_topics_and_services():
     operator may call those that move the arm."""
     root = parse(ROOT / "config" / "sros2_policy.xml").getroot()
 
-    def named(enclave, tag, **may):
+    def policy_entries(enclave, tag, **may):
         ((key, value),) = may.items()
         return {
             x.text
@@ -134,19 +134,21 @@ def test_the_sros2_policy_allows_all_topics_and_services():
             for x in group
         }
 
-    published = named("/warpdyn", "topics", publish="ALLOW")
+    published = policy_entries("/warpdyn", "topics", publish="ALLOW")
     for output in OUTPUTS:
         name = output.name if output.name.startswith("/") else f"~/{output.name}"
         assert name.replace("<link>", "*") in published
     assert {"~/commands", "~/torques", "/diagnostics"} <= published
-    heard = named("/warpdyn", "topics", subscribe="ALLOW")
+    heard = policy_entries("/warpdyn", "topics", subscribe="ALLOW")
     assert {"joint_states", "robot_description", "~/reference", "~/external_wrench"} <= heard
     assert {"~/trajectory", "~/twist", "~/law_inputs/*", "~/ft_wrench"} <= heard
     assert "~/trajectory_status" in published
     gate = ("enable", "reset", "reload", "set_parameters")
-    assert {f"~/{name}" for name in gate} <= named("/warpdyn", "services", reply="ALLOW")
-    assert {f"/warpdyn/{name}" for name in gate} <= named("/operator", "services", request="ALLOW")
-    assert not named("/driver", "services", request="ALLOW")
+    assert {f"~/{name}" for name in gate} <= policy_entries("/warpdyn", "services", reply="ALLOW")
+    assert {f"/warpdyn/{name}" for name in gate} <= policy_entries(
+        "/operator", "services", request="ALLOW"
+    )
+    assert not policy_entries("/driver", "services", request="ALLOW")
 
 
 def test_the_refusal_lists_at_most_forty_links():

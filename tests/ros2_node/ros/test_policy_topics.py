@@ -19,7 +19,7 @@ from ros2_node.ros.topics import LAST, RobotNames
 NAMES = (RobotNames("", "~/"), RobotNames("r1/", "r1/warpdyn/"))
 
 
-class Heard:
+class TopicRecorder:
     """A stand-in for wiring and two robots. It records subscriptions and calls."""
 
     def __init__(self):
@@ -51,7 +51,7 @@ def turning(tmp_path):
 
 
 def test_messages_reach_the_robot_of_their_namespace(turning):
-    heard = Heard()
+    heard = TopicRecorder()
     topics_of(heard, **turning)
     assert {n: kind for n, (kind, _) in heard.topics.items()} == {
         "odom": Odometry,
@@ -75,7 +75,7 @@ def test_messages_reach_the_robot_of_their_namespace(turning):
 
 
 def test_messages_before_the_model_are_dropped(turning):
-    heard = Heard()
+    heard = TopicRecorder()
     settings = Settings.of({"robot_description": TURNING, **turning})
     PolicyTopics(heard, NAMES, settings, lambda: (), lambda: 0.0)
     heard.topics["odom"][1](Odometry())
@@ -85,7 +85,7 @@ def test_messages_before_the_model_are_dropped(turning):
 
 def test_only_topics_that_the_task_needs_are_subscribed(tmp_path, monkeypatch):
     """A fixed base without commands has neither topic, and a node without a policy has none."""
-    heard = Heard()
+    heard = TopicRecorder()
     topics_of(heard)
     assert not heard.topics
     file = linear_policy(tmp_path / "hold.onnx", np.zeros((6, 2)))
@@ -96,4 +96,4 @@ def test_only_topics_that_the_task_needs_are_subscribed(tmp_path, monkeypatch):
 def test_a_missing_message_package_is_reported(turning, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "nav_msgs.msg", None)
     with pytest.raises(ValueError, match="policy needs nav_msgs for odom, which is not installed"):
-        topics_of(Heard(), **turning)
+        topics_of(TopicRecorder(), **turning)

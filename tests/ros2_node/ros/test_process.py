@@ -72,12 +72,12 @@ def test_a_half_built_node_is_freed_before_the_context(monkeypatch, calls):
 
 
 def test_other_errors_of_the_constructor_are_not_hidden():
-    def broken():
+    def fail_to_construct():
         raise OSError("no such page")
 
     with pytest.raises(OSError, match="no such page"):
-        process.make_node(broken, "node")
-    assert process.make_node(broken, "node", (ValueError, OSError)) is None
+        process.make_node(fail_to_construct, "node")
+    assert process.make_node(fail_to_construct, "node", (ValueError, OSError)) is None
 
 
 @pytest.mark.parametrize("context_lives", [True, False])
@@ -86,10 +86,10 @@ def test_an_exception_of_the_loop_stops_the_robots_and_propagates(
 ):
     """If the context is gone, that was its reason, and it is no error."""
 
-    def broken(*arguments):
+    def fail_to_spin(*arguments):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(process, "spin", broken)
+    monkeypatch.setattr(process, "spin", fail_to_spin)
     monkeypatch.setattr(process.rclpy, "ok", lambda: context_lives)
     if context_lives:
         with pytest.raises(RuntimeError, match="broken"):

@@ -22,7 +22,7 @@ def ends(*names):
 
 
 @pytest.fixture
-def made():
+def make_counts():
     def make(**values):
         node, several, lines, remarks = RecordingNode(), {}, {}, {}
         supervisor = SimpleNamespace(
@@ -45,16 +45,16 @@ def made():
     return make
 
 
-def test_one_publisher_per_topic_is_accepted(made):
-    two = made()
+def test_one_publisher_per_topic_is_accepted(make_counts):
+    two = make_counts()
     two.counts.look()
     assert two.several == {0: "", 1: ""} and not any(two.remarks.values())
     assert two.lines[0] == {"publishers of joint_states": "1", "publishers of commands": "1"}
 
 
-def test_another_publisher_withholds_only_its_robot(made):
+def test_another_publisher_withholds_only_its_robot(make_counts):
     """It may be a node of the same name. The robot is released when it is gone."""
-    two = made()
+    two = make_counts()
     two.node.endpoints["/r/joint_states"] = ends("/driver", "/arms/viewer")
     two.node.endpoints["/l/warpdyn/commands"] = ends("/warpdyn", "/warpdyn")
     two.counts.look()
@@ -67,25 +67,25 @@ def test_another_publisher_withholds_only_its_robot(made):
     assert two.several[1] == "" and two.several[0]
 
 
-def test_a_publisher_whose_node_is_not_known_counts(made):
-    two = made()
+def test_a_publisher_whose_node_is_not_known_counts(make_counts):
+    two = make_counts()
     unknown = "_NODE_NAMESPACE_UNKNOWN_/_NODE_NAME_UNKNOWN_"
     two.node.endpoints["/l/joint_states"] = ends("/driver", unknown)
     two.counts.look()
     assert "2 publishers (/driver, a node without a known name)" in two.several[0]
 
 
-def test_a_parameter_allows_several_publishers(made):
+def test_a_parameter_allows_several_publishers(make_counts):
     """They are still counted."""
-    two = made(allow_several_publishers=True)
+    two = make_counts(allow_several_publishers=True)
     two.node.endpoints["/r/joint_states"] = ends("/driver", "/gripper")
     two.counts.look()
     assert not any(two.several.values()) and not any(two.remarks.values())
     assert two.lines[1]["publishers of joint_states"].startswith("2 ")
 
 
-def test_a_policy_needs_odometry_from_one_node(made):
-    two = made(policy="quadruped_velocity")
+def test_a_policy_needs_odometry_from_one_node(make_counts):
+    two = make_counts(policy="quadruped_velocity")
     two.node.endpoints["/l/odom"] = ends("/camera", "/legs")
     two.counts.look()
     assert two.several[0].startswith("/l/odom has 2 publishers (/camera, /legs)")

@@ -13,7 +13,7 @@ from ros2_node.ros.topics import LAST, RobotNames
 NAMES = (RobotNames("", "~/"), RobotNames("r1/", "r1/warpdyn/"))
 
 
-class Heard:
+class SensorTopicRecorder:
     """A stand-in for wiring and two robots."""
 
     def __init__(self, law):
@@ -40,7 +40,7 @@ class Heard:
 
 
 def test_a_wrench_reaches_the_robot_of_its_namespace():
-    heard = Heard("admittance")
+    heard = SensorTopicRecorder("admittance")
     assert set(heard.topics) == {"~/ft_wrench", "r1/warpdyn/ft_wrench"}
     message = WrenchStamped()
     message.header.frame_id = "lab/r1/tool0"
@@ -56,5 +56,5 @@ def test_a_wrench_reaches_the_robot_of_its_namespace():
 
 def test_other_laws_have_no_sensor_topics():
     for law in ("", "teaching", "cartesian_impedance"):
-        heard = Heard(law)
+        heard = SensorTopicRecorder(law)
         assert not heard.topics and not heard.services

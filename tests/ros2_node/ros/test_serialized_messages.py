@@ -38,7 +38,7 @@ def same(read, message):
         assert bits(getattr(read, part)) == bits(getattr(message, part)), part
 
 
-def filled(names=("a", "bc"), numbers=(1.0, 2.0), frame="", sec=1):
+def joint_state(names=("a", "bc"), numbers=(1.0, 2.0), frame="", sec=1):
     message = JointState(name=list(names), position=list(numbers), velocity=list(numbers))
     message.header.frame_id, message.header.stamp = frame, Time(sec=sec, nanosec=7)
     return message
@@ -60,32 +60,32 @@ def test_any_messages_are_read_as_rclpy_reads_them(parts):
 def test_a_second_message_of_a_form_is_not_read_by_rclpy(monkeypatch):
     """Its numbers and stamp are new, and its names are the same list object."""
     reader = StateReader()
-    reader.read(bytes(serialize_message(filled())))
+    reader.read(bytes(serialize_message(joint_state())))
     monkeypatch.setattr(serialized_messages, "deserialize_message", None)
-    first = reader.read(bytes(serialize_message(filled(numbers=(3.0, np.nan), sec=5))))
-    second = reader.read(bytes(serialize_message(filled(numbers=(4.0, 5.0), sec=6))))
+    first = reader.read(bytes(serialize_message(joint_state(numbers=(3.0, np.nan), sec=5))))
+    second = reader.read(bytes(serialize_message(joint_state(numbers=(4.0, 5.0), sec=6))))
     assert isinstance(first, StateMessage) and first.name is second.name
-    same(first, filled(numbers=(3.0, np.nan), sec=5))
-    same(second, filled(numbers=(4.0, 5.0), sec=6))
+    same(first, joint_state(numbers=(3.0, np.nan), sec=5))
+    same(second, joint_state(numbers=(4.0, 5.0), sec=6))
 
 
 def test_padding_bytes_may_have_any_value():
     """Fast DDS leaves there the previous contents of its buffer."""
-    data = bytearray(serialize_message(filled(names=("ab", "c"))))
+    data = bytearray(serialize_message(joint_state(names=("ab", "c"))))
     reader = StateReader()
     reader.read(bytes(data))
     name = data.index(b"ab\0")
     data[name + 3] ^= 0xFF
     read = reader.read(bytes(data))
     assert isinstance(read, StateMessage)
-    same(read, filled(names=("ab", "c")))
+    same(read, joint_state(names=("ab", "c")))
 
 
 @pytest.mark.parametrize("part", ["position", "velocity", "effort", "stamp"])
 def test_a_form_that_is_read_differently_is_left_to_rclpy(monkeypatch, part):
     """If the fast reading of a first message differs from rclpy's in any number, its form is not
     stored, and rclpy reads the second one too."""
-    message = filled()
+    message = joint_state()
     message.effort = message.position
     data, real = bytes(serialize_message(message)), serialized_messages.deserialize_message
 
@@ -109,13 +109,15 @@ def test_a_form_that_is_read_differently_is_left_to_rclpy(monkeypatch, part):
 def test_names_of_the_same_length_are_distinguished():
     reader = StateReader()
     for names in (("ab", "c"), ("xy", "c"), ("ab", "d"), ("ab", "c")):
-        assert list(reader.read(bytes(serialize_message(filled(names=names)))).name) == list(names)
+        assert list(reader.read(bytes(serialize_message(joint_state(names=names)))).name) == list(
+            names
+        )
 
 
 def test_new_forms_in_each_message_do_not_fill_the_memory():
     reader = StateReader()
     for k in range(300):
-        message = filled(names=("a" * (k % 40 + 1), chr(97 + k % 26)))
+        message = joint_state(names=("a" * (k % 40 + 1), chr(97 + k % 26)))
         same(reader.read(bytes(serialize_message(message))), message)
     assert len(reader._forms) <= 8 and all(len(f) <= 8 for f in reader._forms.values())
 
@@ -123,7 +125,7 @@ def test_new_forms_in_each_message_do_not_fill_the_memory():
 @pytest.mark.parametrize("cut", [0, 3, 4, 11, 20, 40])
 def test_truncated_messages_raise_an_exception(cut):
     """This holds before and after the form is known."""
-    whole = bytes(serialize_message(filled()))
+    whole = bytes(serialize_message(joint_state()))
     reader = StateReader()
     for _ in range(2):
         with pytest.raises(Exception):  # noqa: B017  whichever rclpy raises
@@ -170,7 +172,7 @@ def test_a_stamp_is_one_number(sec, nanosec):
 
 def test_another_count_of_numbers_is_another_form():
     """Messages of the same length in bytes may differ only in the lengths of their arrays."""
-    message = filled()
+    message = joint_state()
     data = bytes(serialize_message(message))
     form = Form(data, message)
     assert form.read(data) is not None
@@ -182,12 +184,12 @@ def test_another_count_of_numbers_is_another_form():
 
 def test_a_name_count_beyond_the_message_is_refused():
     """Reading stops at the end of the message, whatever count it has."""
-    data = bytearray(serialize_message(filled(names=("ab", "c"))))
+    data = bytearray(serialize_message(joint_state(names=("ab", "c"))))
     at = data.index(b"ab\0") - 8
     assert data[at : at + 4] == b"\2\0\0\0"
     data[at : at + 4] = b"\xff\xff\xff\x7f"
     with pytest.raises(ValueError, match="not the plain encoding"):
-        Form(bytes(data), filled())
+        Form(bytes(data), joint_state())
 
 
 def test_a_large_message_is_read(monkeypatch):
@@ -197,21 +199,23 @@ def test_a_large_message_is_read(monkeypatch):
     monkeypatch.undo()
     reader = StateReader()
     for name in "abcdefghij":
-        reader.read(bytes(serialize_message(filled(names=(name, "x")))))
+        reader.read(bytes(serialize_message(joint_state(names=(name, "x")))))
     assert [len(forms) for forms in reader._forms.values()] == [8]
     for k in range(2, 12):
-        reader.read(bytes(serialize_message(filled(names=("a" * 8 * k, "x")))))
+        reader.read(bytes(serialize_message(joint_state(names=("a" * 8 * k, "x")))))
     assert len(reader._forms) == 8
 
 
 def test_big_endian_bytes_are_left_to_rclpy(monkeypatch):
     """On a big-endian machine this holds for every message."""
-    reader, data = StateReader(), bytes(serialize_message(filled()))
+    reader, data = StateReader(), bytes(serialize_message(joint_state()))
     monkeypatch.setattr(serialized_messages.sys, "byteorder", "big")
     reader.read(data)
     assert not reader._forms
     monkeypatch.undo()
-    monkeypatch.setattr(serialized_messages, "deserialize_message", lambda data, kind: filled())
+    monkeypatch.setattr(
+        serialized_messages, "deserialize_message", lambda data, kind: joint_state()
+    )
     reader.read(b"\0\0" + data[2:])
     assert not reader._forms
     reader.read(data)

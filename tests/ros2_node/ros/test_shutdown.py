@@ -64,23 +64,23 @@ def test_every_enabled_robot_gets_its_stop_sequence(two):
     while fleet.robots[0].stop_step(1e9) is not None:
         pass
     stop_robots(fleet, topics, node.log)
-    assert fleet.idle and list(node.published) == ["b/w/commands"]
-    sent = [m.data.tolist() for m in node.published["b/w/commands"]]
+    assert fleet.idle and list(node.messages) == ["b/w/commands"]
+    sent = [m.data.tolist() for m in node.messages["b/w/commands"]]
     assert len(sent) == 5 and not np.any(sent) and not node.log.lines
     assert node.publishers["b/w/commands"].acknowledged
     stop_robots(fleet, topics, node.log)
-    assert len(node.published["b/w/commands"]) == 5
+    assert len(node.messages["b/w/commands"]) == 5
 
 
 def test_a_failed_publisher_is_reported_and_does_not_affect_others(two, monkeypatch):
     fleet, topics, node = two
 
-    def gone(command):
+    def fail_to_publish(command):
         raise RuntimeError("the publisher is gone")
 
-    monkeypatch.setattr(topics[0], "send_command", gone)
+    monkeypatch.setattr(topics[0], "send_command", fail_to_publish)
     stop_robots(fleet, topics, node.log)
-    assert len(node.published["b/w/commands"]) == 5 and fleet.idle
+    assert len(node.messages["b/w/commands"]) == 5 and fleet.idle
     assert node.log.lines == [
         "the stop sequence could not be sent on a/w/commands: the publisher is gone; "
         "the controller keeps the last torque"
@@ -96,7 +96,7 @@ def test_commands_that_are_not_acknowledged_are_reported(two, monkeypatch):
 
     monkeypatch.setattr(node.publishers["a/w/commands"], "wait_for_all_acked", silent)
     stop_robots(fleet, topics, node.log)
-    assert len(node.published["a/w/commands"]) == 5
+    assert len(node.messages["a/w/commands"]) == 5
     assert node.publishers["b/w/commands"].acknowledged
     assert node.log.lines == [
         "the stop sequence could not be sent on a/w/commands: no acknowledgement; "

@@ -44,7 +44,7 @@ def test_a_command_is_sent_unchanged(node):
     sender, command = topics(node), np.arange(8.0)
     sender.send_command(command)
     command[:] = -1.0
-    assert node.published["r0/warpdyn/commands"][0].data.tolist() == list(range(8))
+    assert node.messages["r0/warpdyn/commands"][0].data.tolist() == list(range(8))
 
 
 def test_a_missing_subscriber_of_commands_is_reported(node):
@@ -62,7 +62,7 @@ def test_frames_of_a_robot_begin_with_the_prefix_and_its_namespace():
 
 def test_torques_carry_names_and_the_stamp_of_the_state(node):
     topics(node).send_torque(np.arange(8.0), Time(sec=5))
-    (message,) = node.published["r0/warpdyn/torques"]
+    (message,) = node.messages["r0/warpdyn/torques"]
     assert message.name == NAMES and message.effort.tolist() == list(range(8))
     assert message.header.stamp.sec == 5 and not message.position
 
@@ -71,7 +71,7 @@ def test_torques_are_sent_only_to_subscribers(node):
     sender = topics(node)
     node.publishers["r0/warpdyn/torques"].listeners = 0
     sender.send_torque(np.zeros(8), Time())
-    assert not node.published
+    assert not node.messages
 
 
 def test_a_joint_of_several_velocities_is_left_out(node):
@@ -87,6 +87,6 @@ def test_a_joint_of_several_velocities_is_left_out(node):
     model = wd.load_urdf(text + "</robot>")
     sender = topics(node, model)
     sender.send_torque(np.arange(float(model.nv)), Time())
-    (message,) = node.published["r0/warpdyn/torques"]
+    (message,) = node.messages["r0/warpdyn/torques"]
     assert message.name == ["spin"]
     assert message.effort.tolist() == [float(model.v_indices(["spin"])[0])]

@@ -46,7 +46,7 @@ class Handle:
         self.done.append("abort")
 
 
-class Served:
+class ServedAction:
     """A stand-in for node and wiring, around an enabled robot."""
 
     def __init__(self):
@@ -103,88 +103,90 @@ def result_of(handle):
 
 
 @pytest.fixture
-def served():
-    return Served()
+def served_action():
+    return ServedAction()
 
 
-def test_a_goal_moves_the_robot_to_its_end(served):
+def test_a_goal_moves_the_robot_to_its_end(served_action):
     """Each period has one feedback message. The result comes last."""
-    handle = served.begin()
+    handle = served_action.begin()
     for time in np.arange(0.0, 1.02, 0.01):
-        served.report(float(time))
+        served_action.report(float(time))
     assert handle.done == ["execute", "succeed"] and 18 <= len(handle.feedback) <= 21
     told = result_of(handle)
     assert (told.error_code, told.error_string) == (0, "succeeded")
-    np.testing.assert_allclose(served.robot.setpoint.q, Q + 0.02)
-    served.report(2.0)
+    np.testing.assert_allclose(served_action.robot.setpoint.q, Q + 0.02)
+    served_action.report(2.0)
     assert handle.done == ["execute", "succeed"]
 
 
-def test_a_refused_goal_is_aborted_with_the_reason(served):
+def test_a_refused_goal_is_aborted_with_the_reason(served_action):
     """The refusal is logged, and counted once."""
-    handle = served.begin(trajectory=JointTrajectory(joint_names=NAMES))
-    served.report(0.0)
+    handle = served_action.begin(trajectory=JointTrajectory(joint_names=NAMES))
+    served_action.report(0.0)
     assert handle.done == ["execute", "abort"]
     told = result_of(handle)
     assert told.error_code == -1 and "it has no points" in told.error_string
-    assert served.texts == [f"~/follow_joint_trajectory refused: {told.error_string}"]
-    handle = served.begin(step=3.0)
-    served.report(0.0)
+    assert served_action.texts == [f"~/follow_joint_trajectory refused: {told.error_string}"]
+    handle = served_action.begin(step=3.0)
+    served_action.report(0.0)
     assert result_of(handle).error_code == -1
-    assert served.robot.counts["trajectory_refused"] == 2
+    assert served_action.robot.counts["trajectory_refused"] == 2
 
 
-def test_without_a_model_a_goal_is_aborted(served):
-    served.robots = []
-    handle = served.begin()
-    served.report(0.0)
+def test_without_a_model_a_goal_is_aborted(served_action):
+    served_action.robots = []
+    handle = served_action.begin()
+    served_action.report(0.0)
     assert "no model yet" in result_of(handle).error_string and handle.done[-1] == "abort"
 
 
-def test_a_goal_cancelled_by_its_client_is_canceled(served):
-    handle = served.begin()
-    served.report(0.5)
-    _, cancel, _ = served.servers["~/follow_joint_trajectory"]
+def test_a_goal_cancelled_by_its_client_is_canceled(served_action):
+    handle = served_action.begin()
+    served_action.report(0.5)
+    _, cancel, _ = served_action.servers["~/follow_joint_trajectory"]
     cancel(0, handle)
-    assert served.robot.trajectory.status == "cancelled"
+    assert served_action.robot.trajectory.status == "cancelled"
     handle.is_cancel_requested = True
-    served.report(0.51)
+    served_action.report(0.51)
     assert handle.done == ["execute", "canceled"] and result_of(handle).error_code == 0
 
 
-def test_a_goal_cancelled_by_another_input_is_aborted(served):
-    handle = served.begin()
-    served.report(0.5)
-    served.robot.refer_trajectory([], [], 0.0, 0.5)
-    served.report(0.51)
+def test_a_goal_cancelled_by_another_input_is_aborted(served_action):
+    handle = served_action.begin()
+    served_action.report(0.5)
+    served_action.robot.refer_trajectory([], [], 0.0, 0.5)
+    served_action.report(0.51)
     told = result_of(handle)
     assert handle.done == ["execute", "abort"] and told.error_code == -1
     assert told.error_string == trajectory_action.CANCELLED_BY_OTHERS
 
 
-def test_a_stop_aborts_a_goal_even_without_states(served):
+def test_a_stop_aborts_a_goal_even_without_states(served_action):
     """The result has the reason of the gate."""
-    handle = served.begin()
-    served.report(0.5)
-    served.robot.fail("a joint burns", 0.5)
-    served.report(0.51, state=False)
+    handle = served_action.begin()
+    served_action.report(0.5)
+    served_action.robot.fail("a joint burns", 0.5)
+    served_action.report(0.51, state=False)
     told = result_of(handle)
     assert handle.done[-1] == "abort" and told.error_code == -1
     assert told.error_string == "ended: the robot no longer follows references: a joint burns"
 
 
-def test_another_model_aborts_a_goal(served):
-    handle = served.begin()
-    served.robots = panda_fleet(mode="computed_torque").robots
-    served.report(0.0, state=False)
+def test_another_model_aborts_a_goal(served_action):
+    handle = served_action.begin()
+    served_action.robots = panda_fleet(mode="computed_torque").robots
+    served_action.report(0.0, state=False)
     assert "another model" in result_of(handle).error_string and handle.done[-1] == "abort"
 
 
-def test_a_missing_action_is_logged_once(served, monkeypatch):
+def test_a_missing_action_is_logged_once(served_action, monkeypatch):
     """~/trajectory still works."""
     monkeypatch.setattr(trajectory_action, "action_kind", lambda: None)
-    served.servers.clear()
-    action = TrajectoryAction(served, served, ONE, lambda: served.robots, lambda: 0.0)
+    served_action.servers.clear()
+    action = TrajectoryAction(
+        served_action, served_action, ONE, lambda: served_action.robots, lambda: 0.0
+    )
     action.report()
-    assert not served.servers and len(served.texts) == 1
-    assert "lacks control_msgs/FollowJointTrajectory" in served.texts[0]
+    assert not served_action.servers and len(served_action.texts) == 1
+    assert "lacks control_msgs/FollowJointTrajectory" in served_action.texts[0]

@@ -14,7 +14,7 @@ from ros2_node.ros.trajectory_topics import LARGEST, TrajectoryTopics
 NAMES = (RobotNames("", "~/"), RobotNames("r1/", "r1/warpdyn/"))
 
 
-class Heard:
+class TrajectoryRecorder:
     """A stand-in for node, wiring and two robots. It records subscriptions, calls and
     publications."""
 
@@ -50,8 +50,8 @@ class Heard:
 
 
 @pytest.fixture
-def heard():
-    return Heard()
+def recorder():
+    return TrajectoryRecorder()
 
 
 def message(**point):
@@ -62,56 +62,56 @@ def message(**point):
     return m
 
 
-def test_points_reach_the_robot_of_their_namespace(heard):
+def test_points_reach_the_robot_of_their_namespace(recorder):
     """They come with the time until their start by the node's clock. A stamp of zero means now."""
-    assert set(heard.topics) == {"~/trajectory", "r1/warpdyn/trajectory"}
-    assert heard.actions == ["~/follow_joint_trajectory", "r1/warpdyn/follow_joint_trajectory"]
+    assert set(recorder.topics) == {"~/trajectory", "r1/warpdyn/trajectory"}
+    assert recorder.actions == ["~/follow_joint_trajectory", "r1/warpdyn/follow_joint_trajectory"]
     m = message()
-    heard.topics["~/trajectory"](serialize_message(m))
+    recorder.topics["~/trajectory"](serialize_message(m))
     m.header.stamp.sec = 7
-    heard.topics["r1/warpdyn/trajectory"](serialize_message(m))
-    (k, names, points, delay, now), second = heard.told
+    recorder.topics["r1/warpdyn/trajectory"](serialize_message(m))
+    (k, names, points, delay, now), second = recorder.told
     assert (k, names, delay, now) == (0, ["a", "b"], 0.0, 7.5)
     assert points[0].time == 1.5 and list(points[0].positions) == [1.0, 2.0]
     assert list(points[0].velocities) == [0.0, 0.5] and not len(points[0].accelerations)
     assert second[0] == 1 and second[3] == pytest.approx(2.0)
     m.points = []
-    heard.topics["~/trajectory"](serialize_message(m))
-    assert heard.told[-1][2] == []
+    recorder.topics["~/trajectory"](serialize_message(m))
+    assert recorder.told[-1][2] == []
 
 
-def test_unusable_trajectory_messages_are_refused(heard):
+def test_unusable_trajectory_messages_are_refused(recorder):
     """They are bytes that are no message, messages that are too large, and efforts, which would be
     ignored."""
-    send = heard.topics["~/trajectory"]
+    send = recorder.topics["~/trajectory"]
     for data in (b"", b"\0\1\0\0rubbish", bytes(LARGEST + 1)):
         send(data)
     send(serialize_message(message(effort=[1.0, 1.0])))
-    assert len(heard.refused) == 4 and not heard.told
-    assert "efforts" in heard.refused[-1] and "bytes" in heard.refused[2]
+    assert len(recorder.refused) == 4 and not recorder.told
+    assert "efforts" in recorder.refused[-1] and "bytes" in recorder.refused[2]
 
 
-def test_the_status_is_published_when_it_changes(heard):
-    heard.made.report()
-    heard.made.report()
-    heard.robots[1].trajectory.status = "succeeded"
-    heard.made.report()
-    assert heard.published == [
+def test_the_status_is_published_when_it_changes(recorder):
+    recorder.made.report()
+    recorder.made.report()
+    recorder.robots[1].trajectory.status = "succeeded"
+    recorder.made.report()
+    assert recorder.published == [
         ("~/trajectory_status", "none"),
         ("r1/warpdyn/trajectory_status", "none"),
         ("r1/warpdyn/trajectory_status", "succeeded"),
     ]
 
 
-def test_a_trajectory_that_a_robot_refuses_is_logged(heard):
+def test_a_trajectory_that_a_robot_refuses_is_logged(recorder):
     """The log has the reason. An accepted trajectory is not logged, and one without a robot is
     dropped."""
     data = serialize_message(message())
-    heard.topics["~/trajectory"](data)
-    assert not heard.warnings
-    heard.robots[0].refer_trajectory = lambda *said: "too fast"
-    heard.topics["~/trajectory"](data)
-    assert heard.warnings == ["~/trajectory refused: too fast"]
-    heard.robots.clear()
-    heard.topics["~/trajectory"](data)
-    assert len(heard.warnings) == len(heard.told) == 1
+    recorder.topics["~/trajectory"](data)
+    assert not recorder.warnings
+    recorder.robots[0].refer_trajectory = lambda *said: "too fast"
+    recorder.topics["~/trajectory"](data)
+    assert recorder.warnings == ["~/trajectory refused: too fast"]
+    recorder.robots.clear()
+    recorder.topics["~/trajectory"](data)
+    assert len(recorder.warnings) == len(recorder.told) == 1

@@ -46,12 +46,12 @@ def test_messages_of_a_robot_come_with_its_number(node, wiring):
 
 
 def test_a_broken_callback_is_a_failure(node, wiring, events):
-    def broken(*arguments):
+    def raise_key_error(*arguments):
         raise KeyError("gone")
 
-    wiring.subscribe(String, "one", LAST, broken)
-    wiring.subscribe(String, "three", LAST, broken, robot=3)
-    wiring.every(0.5, broken)
+    wiring.subscribe(String, "one", LAST, raise_key_error)
+    wiring.subscribe(String, "three", LAST, raise_key_error, robot=3)
+    wiring.every(0.5, raise_key_error)
     node.subscriptions["one"][1]("a")
     node.subscriptions["three"][1]("a")
     node.timers[0][1]()
@@ -141,14 +141,16 @@ def test_an_action_is_guarded_and_ends_with_the_node(node, wiring, events, monke
         def destroy(self):
             self.gone = True
 
-    def broken(*arguments):
+    def raise_key_error(*arguments):
         raise KeyError("gone")
 
     monkeypatch.setattr("ros2_node.ros.wiring.ActionServer", Server)
     result = object()
     note = lambda *x: got.append(x)  # noqa: E731
     wiring.serve_action(String, "act", begin=note, cancel=note, result=result, robot=3)
-    wiring.serve_action(String, "bad", begin=broken, cancel=broken, result=result, robot=4)
+    wiring.serve_action(
+        String, "bad", begin=raise_key_error, cancel=raise_key_error, result=result, robot=4
+    )
     good, bad = made
     assert good.arguments == (node, String, "act", result)
     good.callbacks["handle_accepted_callback"]("goal")

@@ -26,7 +26,7 @@ SAME_MOTION = 1e-9
 
 
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> CompiledControllers:
+def compiled_controllers(tmp_path_factory: pytest.TempPathFactory) -> CompiledControllers:
     return CompiledControllers(tmp_path_factory.mktemp("loops"), MODEL, [*LAWS.values()])
 
 
@@ -114,15 +114,17 @@ def compare_motions(law: str, compiled: CompiledControllers, seconds: float) -> 
 
 
 @pytest.mark.parametrize("law", ["computed_torque", "joint_impedance", "cartesian_impedance"])
-def test_controller_and_node_move_an_arm_equally(law: str, compiled: CompiledControllers):
-    compare_motions(law, compiled, 0.6)
+def test_controller_and_node_move_an_arm_equally(
+    law: str, compiled_controllers: CompiledControllers
+):
+    compare_motions(law, compiled_controllers, 0.6)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 def test_controller_and_node_move_an_arm_equally_for_a_minute(
-    law: str, compiled: CompiledControllers, capsys
+    law: str, compiled_controllers: CompiledControllers, capsys
 ):
-    said = compare_motions(law, compiled, 60.0)
+    said = compare_motions(law, compiled_controllers, 60.0)
     with capsys.disabled():
         print(said)

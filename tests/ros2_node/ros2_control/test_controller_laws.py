@@ -51,7 +51,7 @@ def users_posture(robot, q, v, q_posture):
 
 
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> CompiledControllers:
+def compiled_controllers(tmp_path_factory: pytest.TempPathFactory) -> CompiledControllers:
     laws = [*LAWS.values(), users_law(users_spring, {"rest": 2.0})]
     folder = tmp_path_factory.mktemp("laws")
     return CompiledControllers(folder, MODEL, laws, options=["-O2", *fused_multiply_add()])
@@ -117,8 +117,10 @@ def differences(law: ControllerLaw, compiled: CompiledControllers, states: int) 
 
 
 @pytest.mark.parametrize("name", [*LAWS, "users_spring"])
-def test_controller_and_node_compute_the_same_torques(name: str, compiled: CompiledControllers):
-    assert differences(compiled.laws[name], compiled, 60).max() <= SAME
+def test_controller_and_node_compute_the_same_torques(
+    name: str, compiled_controllers: CompiledControllers
+):
+    assert differences(compiled_controllers.laws[name], compiled_controllers, 60).max() <= SAME
 
 
 def test_a_posture_wraps_with_its_continuous_joint(tmp_path: Path):
@@ -139,10 +141,16 @@ def test_a_posture_wraps_with_its_continuous_joint(tmp_path: Path):
         np.testing.assert_allclose(controller.command, [-1e-2 * k, 0.0], atol=1e-9)
 
 
-def test_measured_efforts_beyond_the_limits_are_not_commanded(compiled: CompiledControllers):
+def test_measured_efforts_beyond_the_limits_are_not_commanded(
+    compiled_controllers: CompiledControllers,
+):
     """With `start_effort: measured` and a failed sensor, the first commands are the effort
     limits."""
-    controller, q, rest = compiled.controller("gravity_compensation"), np.full(N, 0.5), np.zeros(N)
+    controller, q, rest = (
+        compiled_controllers.controller("gravity_compensation"),
+        np.full(N, 0.5),
+        np.zeros(N),
+    )
     assert controller.activate(q, rest, 1e5 * (-1.0) ** np.arange(N), 1.0)
     for k in range(120):
         assert controller.update(q, rest, 1.0 + 0.01 * k) == list(Phase).index(Phase.ENABLED)
@@ -152,9 +160,11 @@ def test_measured_efforts_beyond_the_limits_are_not_commanded(compiled: Compiled
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*LAWS, "users_spring"])
-def test_controller_and_node_agree_at_many_states(name: str, compiled: CompiledControllers, capsys):
+def test_controller_and_node_agree_at_many_states(
+    name: str, compiled_controllers: CompiledControllers, capsys
+):
     """Each law has 10,000 random states."""
-    largest = differences(compiled.laws[name], compiled, 10_000).max()
+    largest = differences(compiled_controllers.laws[name], compiled_controllers, 10_000).max()
     with capsys.disabled():
         print(f"{name}: at most {largest:.2g} N m")
     assert largest <= SAME

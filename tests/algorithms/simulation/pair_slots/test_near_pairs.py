@@ -46,7 +46,7 @@ def shape(link: str | None, kind: str) -> ContactShape:
     return ContactShape(link, kind, size, (0.02, 0.0, -0.01), vertices=vertices)
 
 
-def chosen(
+def choose_pairs(
     q: list, v: list, pairs: list[ContactPair], dt: float, slots: int | None = None
 ) -> tuple:
     """Numbers of the pairs in slots, how many are near, and how many of these have no slot."""
@@ -84,7 +84,7 @@ def test_touching_pairs_are_near(kinds: tuple[str, str]) -> None:
     overlaps = (gaps(q_all, pairs) < 0) | (gaps(later, pairs) < 0)
     for q, v, overlap in zip(q_all, v_all, overlaps, strict=True):
         touching = np.flatnonzero(overlap)
-        numbers, near, without = chosen(q.tolist(), v.tolist(), pairs, dt, len(pairs))
+        numbers, near, without = choose_pairs(q.tolist(), v.tolist(), pairs, dt, len(pairs))
         slots = numbers[: int(near)]
         assert set(touching) <= set(slots) and slots == sorted(slots) and without == 0
         assert numbers[int(near) :] == [len(pairs)] * (len(pairs) - int(near))
@@ -100,7 +100,7 @@ def test_a_ball_above_a_large_table_is_far() -> None:
     q = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (4, 1))
     q[:, 2] = 0.12, 0.1, 0.3, 0.105
     q[:, 0] = 1.9, 0.5, -1.5, 2.5
-    numbers, near, _ = chosen(q.ravel().tolist(), [0.0] * 24, pairs, 0.01)
+    numbers, near, _ = choose_pairs(q.ravel().tolist(), [0.0] * 24, pairs, 0.01)
     assert near == 1 and numbers[0] == 1
 
 
@@ -111,7 +111,7 @@ def test_low_and_falling_shapes_are_near_a_plane() -> None:
     q[:, 2] = 0.2, 1.0, 1.0, -0.5
     v = np.zeros((4, 6))
     v[2, 2] = -100.0
-    numbers, near, _ = chosen(q.ravel().tolist(), v.ravel().tolist(), pairs, 0.01)
+    numbers, near, _ = choose_pairs(q.ravel().tolist(), v.ravel().tolist(), pairs, 0.01)
     assert near == 3 and numbers[:3] == [0, 2, 3]
 
 
@@ -119,4 +119,4 @@ def test_pairs_without_a_slot_are_counted() -> None:
     """Six pairs of four bodies at one place, and four slots."""
     pairs = [ContactPair(shape(a, "box"), shape(b, "box")) for a, b in combinations(NAMES, 2)]
     q = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], 4).tolist()
-    assert chosen(q, [0.0] * 24, pairs, 0.01, 4) == ([0, 1, 2, 3], 6, 2)
+    assert choose_pairs(q, [0.0] * 24, pairs, 0.01, 4) == ([0, 1, 2, 3], 6, 2)

@@ -68,7 +68,7 @@ def surface(pair: ContactPair) -> Surface:
     return Surface([0.6] * pair.contacts, 1e4, 0.005, 1.0)
 
 
-def swept(model: wd.Model, robot: int, sweeps: int, slots: int | None = None) -> Any:
+def sweep_slots(model: wd.Model, robot: int, sweeps: int, slots: int | None = None) -> Any:
     """Velocities by slots and by rows of all contacts at once, and the pairs without a slot."""
     tree, q = tree_of(model), heap(model, robot)
     v = np.random.default_rng(1).normal(size=model.nv) * 0.2
@@ -131,7 +131,7 @@ def test_sweeps_over_slots_equal_sweeps_over_all_contacts(
     model: wd.Model, robot: int, sweeps: int
 ) -> None:
     """The constraints have the same order. Pairs that are not near have no impulse."""
-    found, wanted, touching = swept(model, robot, sweeps)
+    found, wanted, touching = sweep_slots(model, robot, sweeps)
     np.testing.assert_allclose(found.v, wanted, atol=1e-10)
     assert len(found.impulses) == 12 * bool(robot)  # only of the four feet
     impulses, features = touching.contacts
@@ -142,7 +142,7 @@ def test_sweeps_over_slots_equal_sweeps_over_all_contacts(
 
 def test_pairs_without_a_slot_have_no_impulse() -> None:
     """Two pairs of cubes are near, and there is one slot."""
-    found, wanted, touching = swept(PILE, 0, 4, slots=1)
+    found, wanted, touching = sweep_slots(PILE, 0, 4, slots=1)
     assert found.left_out == 1.0 and abs(np.subtract(found.v, wanted)).max() > 1e-3
     assert not np.any(touching.contacts[0][8:12])
 

@@ -183,7 +183,7 @@ def test_limits_hold_while_they_change():
     assert (np.abs(command) <= LIMIT * 0.1 + 1e-9).all()
 
 
-def stopped(**values):
+def stop_output(**values):
     output, torque = running(**values)
     output.stop(0.0)
     while output.stop_step(1.0) is not None:
@@ -193,21 +193,21 @@ def stopped(**values):
 
 def test_commands_after_a_hold_begin_at_the_held_command():
     """They move linearly to the wanted ones. After any other stop they begin at zero."""
-    output, torque = stopped(stale_action="hold")
+    output, torque = stop_output(stale_action="hold")
     held = output.command.copy()
     assert held[0] == 80.0
     output.start(5.0)
     for t, share in ((5.0, 0.0), (5.5, 0.5), (6.0, 1.0), (7.0, 1.0)):
         expected = (1.0 - share) * held + share * 0.5 * torque
         np.testing.assert_allclose(output.compute(0.5 * torque, t), expected, atol=1e-9)
-    output, torque = stopped(stale_action="ramp_down")
+    output, torque = stop_output(stale_action="ramp_down")
     output.start(5.0)
     np.testing.assert_array_equal(output.compute(torque, 5.0), 0.0)
 
 
 def test_the_held_command_survives_a_change_of_the_model():
     """The next model must have the same command joints."""
-    output, torque = stopped(stale_action="hold")
+    output, torque = stop_output(stale_action="hold")
     following = TorqueOutput(MODEL, NAMES, Settings.of({}))
     following.continue_from(output)
     following.start(5.0)

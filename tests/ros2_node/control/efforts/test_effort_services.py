@@ -90,21 +90,21 @@ def test_an_identified_payload_is_reported_as_parameters(monkeypatch, unknown):
     unknown."""
     values = np.array([1.25, *[0.125, 0.25, 0.375], *range(1, 7)])
 
-    class Found:
+    class IdentifiedPayload:
         mass, com = 1.25, np.array([0.1, 0.2, 0.3])
 
         def __str__(self):
             return "found it"
 
-    found = Found()
+    found = IdentifiedPayload()
     found.values, found.unknown = values, unknown
     asked = {}
 
-    def identified(model, link, *signals, **options):
+    def identify(model, link, *signals, **options):
         asked.update(options, link=link)
         return found
 
-    monkeypatch.setattr(wd, "identify_payload_in_motion", identified)
+    monkeypatch.setattr(wd, "identify_payload_in_motion", identify)
     names = ("identification_cutoff", "identification_friction", "gravity")
     settings = SimpleNamespace(payload_link="hand", **{name: name for name in names})
     watch = SimpleNamespace(_model=None, _settings=settings, joints=["a"])

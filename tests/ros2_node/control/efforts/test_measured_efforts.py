@@ -101,15 +101,15 @@ def test_older_stamps_of_another_publisher_are_no_jump(both):
     states, efforts, counts = both
     arm, gripper = (NAMES[:7], Q[:7], [0.0] * 7), (NAMES[7:], Q[7:], [0.0])
 
-    def passed(message, stamp):
+    def read_message(message, stamp):
         states.read(*message, stamp, 0.0)
         return efforts.time_since_last(stamp, 0.0)
 
-    assert passed(arm, 1000 * MS) == 0.0
-    assert passed(gripper, 998 * MS) is None
-    assert passed(arm, 1001 * MS) == pytest.approx(1e-3) and not counts["effort_time_jump"]
-    assert passed(arm, 999 * MS) == 0.0 and counts["effort_time_jump"] == 1
-    assert passed(gripper, 800 * MS) == 0.0 and counts["effort_time_jump"] == 2
+    assert read_message(arm, 1000 * MS) == 0.0
+    assert read_message(gripper, 998 * MS) is None
+    assert read_message(arm, 1001 * MS) == pytest.approx(1e-3) and not counts["effort_time_jump"]
+    assert read_message(arm, 999 * MS) == 0.0 and counts["effort_time_jump"] == 1
+    assert read_message(gripper, 800 * MS) == 0.0 and counts["effort_time_jump"] == 2
 
 
 def test_a_pause_of_more_than_a_tenth_of_a_second_is_a_gap(both):

@@ -35,7 +35,7 @@ def fleet():
     )
 
 
-class Jogged:
+class JoggedRobot:
     """A robot that is always at its reference, and the time."""
 
     def __init__(self, fleet, q=READY, **values):
@@ -74,7 +74,7 @@ def places(q):
 def test_the_link_moves_along_a_line(fleet):
     """It moves with 0.1 m/s along y for a second, after 0.1 s of acceleration, straight and without
     rotation. When the twist is not refreshed, it decelerates."""
-    jogged = Jogged(fleet)
+    jogged = JoggedRobot(fleet)
     q, v, _ = jogged.run(1.0, [0, 0.1, 0, 0, 0, 0])
     T = places(q)
     moved = T[:, :3, 3] - places(READY)[:3, 3]
@@ -96,15 +96,15 @@ def test_a_twist_may_be_in_the_axes_of_the_link(fleet):
     """It moves along z of the hand. An empty frame_id means twist_axes."""
     z = places(READY)[:3, 2]
     for frame, axes in ((HAND, "root"), ("", "link")):
-        jogged = Jogged(fleet, twist_axes=axes)
+        jogged = JoggedRobot(fleet, twist_axes=axes)
         q, _, _ = jogged.run(0.3, [0, 0, 0.1, 0, 0, 0], frame)
         moved = places(q[-1])[:3, 3] - places(READY)[:3, 3]
         np.testing.assert_allclose(moved / np.linalg.norm(moved), z, atol=3e-3)
-    Jogged(fleet, twist_axes="root")
+    JoggedRobot(fleet, twist_axes="root")
 
 
 def test_an_angular_twist_rotates_the_link_in_place(fleet):
-    jogged = Jogged(fleet)
+    jogged = JoggedRobot(fleet)
     q, _, _ = jogged.run(0.5, [0, 0, 0, 0, 0, 0.4])
     turn = pin.log3(places(q[-1])[:3, :3] @ places(READY)[:3, :3].T)
     np.testing.assert_allclose(turn, [0, 0, 0.4 * 0.45], atol=3e-3)
@@ -113,7 +113,7 @@ def test_an_angular_twist_rotates_the_link_in_place(fleet):
 
 def test_a_fast_twist_is_scaled_down(fleet):
     """It is scaled to twist_max_speed and keeps its direction."""
-    jogged = Jogged(fleet)
+    jogged = JoggedRobot(fleet)
     q, v, _ = jogged.run(0.5, [3.0, 0, 4.0, 0, 0, 0])
     J = wd.jacobian(MODEL, q[-1], frame=HAND, reference="local_world_aligned")
     np.testing.assert_allclose((J @ v[-1])[:3], [0.15, 0.0, 0.2], atol=2e-3)
@@ -128,13 +128,13 @@ def test_a_fast_twist_is_scaled_down(fleet):
     ],
 )
 def test_an_invalid_twist_is_refused(fleet, frame, twist, said):
-    jogged = Jogged(fleet)
+    jogged = JoggedRobot(fleet)
     assert said in jogged.robot.refer_twist(frame, twist[:3], twist[3:], 1.0)
     assert jogged.robot.counts == {"twist_refused": 1} and not jogged.robot.references.twist.active
 
 
 def test_only_an_enabled_robot_is_jogged(fleet):
-    jogged = Jogged(fleet)
+    jogged = JoggedRobot(fleet)
     jogged.run(0.1, [0.1] * 6)
     jogged.robot.disable(jogged.now)
     jogged.robot.prepare(jogged.now + 0.01)
@@ -148,7 +148,7 @@ def test_no_joint_exceeds_its_limits(fleet):
     Positions, velocities and accelerations are within limits. The link can move away from the
     limit.
     """
-    jogged = Jogged(fleet, max_reference_acceleration=10.0)
+    jogged = JoggedRobot(fleet, max_reference_acceleration=10.0)
     limits = jogged.robot.setpoint.limits_of(NAMES)
     moved = []
     for sign, seconds in ((1, 6.0), (-1, 4.0), (1, 0.5)):
@@ -168,7 +168,7 @@ def test_a_limit_stops_the_link_on_its_line(fleet):
     limit, and this is reported."""
     q0 = READY.copy()
     q0[6] = MODEL.position_upper[6] - 0.05
-    jogged = Jogged(fleet, q0)
+    jogged = JoggedRobot(fleet, q0)
     axis = np.sign(wd.jacobian(MODEL, q0, frame=HAND, reference="local")[5, 6])
     q, v, _ = jogged.run(2.0, [0, 0, 0, 0, 0, 0.3 * axis], HAND)
     assert q[-1, 6] <= MODEL.position_upper[6] and q[-1, 6] > q0[6] + 0.03
@@ -183,7 +183,7 @@ def test_a_joint_beyond_its_limit_is_not_pulled_back_at_once(fleet):
     q0[6] = MODEL.position_upper[6] + 0.05
     axis = np.sign(wd.jacobian(MODEL, q0, frame=HAND, reference="local")[5, 6])
     for sign in (1, -1):
-        jogged = Jogged(fleet, q0)
+        jogged = JoggedRobot(fleet, q0)
         q, _, _ = jogged.run(1.0, [0, 0, 0, 0, 0, 0.3 * sign * axis], HAND)
         assert np.abs(np.diff(q, axis=0, prepend=q0[None])).max() < 2 * 0.3 * DT
         assert (q[-1, 6] == q0[6]) if sign > 0 else (q[-1, 6] < q0[6] - 0.05)
@@ -197,7 +197,7 @@ def test_a_joint_stops_before_its_limit_with_its_largest_acceleration(fleet, str
     for _ in range(8):
         q = np.clip(READY + 0.3 * rng.normal(size=N), low + 0.01, high - 0.01)
         fast = {"twist_max_speed": [1.0, 3.0], "twist_max_acceleration": [5.0, 20.0]}
-        jogged = Jogged(fleet, q, max_reference_acceleration=strongest, **fast)
+        jogged = JoggedRobot(fleet, q, max_reference_acceleration=strongest, **fast)
         q, v, _ = jogged.run(1.5, rng.normal(size=6))
         assert (q <= high).all() and (q >= low).all()
         assert np.abs(np.diff(v, axis=0)).max() <= 1.001 * strongest * DT

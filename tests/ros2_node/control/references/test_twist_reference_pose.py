@@ -29,7 +29,7 @@ class HeldPose:
         self.moves.append((twist.copy(), passed))
 
 
-def held(**values):
+def twist_of_pose(**values):
     """A twist reference that moves a pose, and its counts."""
     counts, pose = Counter(), HeldPose()
     setpoint = Setpoint(MODEL, NAMES, NAMES, Counter())
@@ -49,7 +49,7 @@ FAST = {"twist_max_speed": [0.5, 2.0], "twist_max_acceleration": [1000.0, 1000.0
 )
 def test_a_pose_moves_in_the_axes_of_itself_or_of_the_root(frame, axes, turned):
     """The wanted pose has a quarter turn about z here."""
-    twist, pose, _ = held(**FAST, twist_axes=axes)
+    twist, pose, _ = twist_of_pose(**FAST, twist_axes=axes)
     assert twist.read(frame, (0.25, 0.0, 0.125), (0.0, 1.0, 0.0), 1.0, True) is None
     twist.follow(1.03125)
     ((moved, passed),) = pose.moves
@@ -60,7 +60,7 @@ def test_a_pose_moves_in_the_axes_of_itself_or_of_the_root(frame, axes, turned):
 
 def test_a_twist_of_the_largest_speed_is_not_clipped():
     """Linear and angular velocity each have a bound. A faster one keeps its direction."""
-    twist, _, counts = held(**FAST)
+    twist, _, counts = twist_of_pose(**FAST)
     twist.read(ROOT, (0.3, 0.4, 0.0), (0.0, 0.0, -2.0), 1.0, True)
     assert not counts
     np.testing.assert_allclose(twist._target, [0.3, 0.4, 0, 0, 0, -2.0])
@@ -73,7 +73,7 @@ def test_a_twist_of_the_largest_speed_is_not_clipped():
 
 def test_the_velocity_grows_at_the_acceleration_limit():
     """A pause counts as at most a twentieth of a second, and a clock that runs back as no time."""
-    twist, pose, _ = held(twist_max_speed=[0.5, 2.0], twist_max_acceleration=[1.0, 4.0])
+    twist, pose, _ = twist_of_pose(twist_max_speed=[0.5, 2.0], twist_max_acceleration=[1.0, 4.0])
     twist.read(ROOT, (0.5, 0.0, 0.0), (0.0, 0.0, 2.0), 1.0, True)
     speeds = [(1.03125, 0.03125), (1.125, 0.05), (1.0, 0.0), (1.03125, 0.03125)]
     linear = 0.0
@@ -87,7 +87,7 @@ def test_the_velocity_grows_at_the_acceleration_limit():
 
 def test_a_twist_as_old_as_its_timeout_still_acts():
     """An older one decelerates to rest and releases the reference."""
-    twist, pose, _ = held(**FAST, twist_timeout=0.25)
+    twist, pose, _ = twist_of_pose(**FAST, twist_timeout=0.25)
     twist.read(ROOT, (0.25, 0.0, 0.0), (0.0, 0.0, 0.0), 1.0, True)
     twist.follow(1.25)
     assert pose.moves[-1][0][0] == 0.25 and twist.active
@@ -98,7 +98,7 @@ def test_a_twist_as_old_as_its_timeout_still_acts():
 def test_refusals_have_their_reason_in_words():
     """The causes are a law without a reference, a robot that is not enabled, another frame, and
     NaN."""
-    twist, _, counts = held()
+    twist, _, counts = twist_of_pose()
     for followed, frame, linear, enabled, said in (
         (
             False,
@@ -143,7 +143,7 @@ def test_the_refusal_lists_at_most_forty_links():
 
 def test_a_twist_that_moves_a_pose_does_not_move_joints():
     """Its end does not stop a motion of the joints."""
-    twist, _, _ = held(**FAST)
+    twist, _, _ = twist_of_pose(**FAST)
     twist._setpoint.v[:] = 0.25
     twist.read(ROOT, (0.25, 0.0, 0.0), (0.0, 0.0, 0.0), 1.0, True)
     twist.end()

@@ -32,7 +32,7 @@ def fleet():
     return panda_fleet(law_options=[f"frame={HAND}"], state_timeout=0.5, **BODY)
 
 
-class Pushed:
+class PushedArm:
     """A panda at rest whose sensor measures a force in the root link's axes."""
 
     def __init__(self, fleet, **values):
@@ -69,7 +69,7 @@ class Pushed:
 def test_the_body_solves_its_equation_of_motion(fleet):
     """The solution of m z¨ + d z˙ + k z = f in closed form is met to 1 % of its end, for linear and
     angular motion."""
-    pushed = Pushed(fleet)
+    pushed = PushedArm(fleet)
     state = pushed.robot.state
     begin = state.pose_desired.copy()
     push = np.array([8.0, 0, 0, 0, 0, 0.5])
@@ -95,7 +95,7 @@ def test_a_stiff_light_body_is_stable(fleet):
     inputs = {"law_inputs.virtual_stiffness": 1e5, "law_inputs.virtual_mass": 0.1}
     before = fleet.settings
     values = {name: [x] * 6 for name, x in inputs.items()}
-    pushed = Pushed(fleet, **values)
+    pushed = PushedArm(fleet, **values)
     for _ in range(200):
         pushed.step(np.array([50.0, 0, 0, 0, 0, 0]), 0.02)
     assert np.abs(pushed.robot.state.twist_compliant).max() < 1e-6
@@ -105,7 +105,7 @@ def test_a_stiff_light_body_is_stable(fleet):
 def test_the_body_is_bounded_in_speed_and_waits_for_the_frame(fleet):
     """Its speed is at most twist_max_speed. It is at most 0.9 max_pose_error ahead of an arm that
     does not follow."""
-    pushed = Pushed(fleet, max_pose_error=[0.05, 0.2], twist_max_speed=[0.1, 0.2])
+    pushed = PushedArm(fleet, max_pose_error=[0.05, 0.2], twist_max_speed=[0.1, 0.2])
     state = pushed.robot.state
     begin = state.pose_desired.copy()
     for _ in range(800):
@@ -121,7 +121,7 @@ def test_the_body_is_bounded_in_speed_and_waits_for_the_frame(fleet):
 def test_linear_and_angular_speed_each_have_a_bound(fleet, most):
     """In the first cycle of a push along all axes, a velocity beyond its bound keeps its
     direction."""
-    pushed = Pushed(fleet, twist_max_speed=most)
+    pushed = PushedArm(fleet, twist_max_speed=most)
     push = np.array([90.0, -60.0, 30.0, 4.0, -5.0, 6.0])
     dt = 0.01
     pushed.step(push, dt)
@@ -138,7 +138,7 @@ def test_the_acceleration_of_the_body_is_that_of_its_motion(fleet):
     body waits, and at its start. A clock that stands still does not change it."""
     m, d, k = (np.array(BODY[f"law_inputs__virtual_{x}"]) for x in ("mass", "damping", "stiffness"))
     push = np.array([8.0, -6.0, 4.0, 0.0, 0.0, 0.5])
-    pushed = Pushed(fleet)
+    pushed = PushedArm(fleet)
     state = pushed.robot.state
     assert not state.acceleration_compliant.any()
     for _ in range(20):
@@ -151,7 +151,7 @@ def test_the_acceleration_of_the_body_is_that_of_its_motion(fleet):
     pushed.step(push, 0.0)
     np.testing.assert_array_equal(state.acceleration_compliant, before)
     for values in ({"twist_max_speed": [0.01, 0.01]}, {"max_pose_error": [1e-4, 1e-4]}):
-        pushed = Pushed(fleet, **values)
+        pushed = PushedArm(fleet, **values)
         for _ in range(20):
             pushed.step(push)
         np.testing.assert_allclose(state.acceleration_compliant, 0.0, atol=1e-3)
@@ -161,7 +161,7 @@ def test_the_acceleration_of_the_body_is_that_of_its_motion(fleet):
 
 def test_a_lost_sensor_stops_the_robot(fleet):
     """The loss is latched, and without a fresh wrench ~/enable is refused."""
-    pushed = Pushed(fleet)
+    pushed = PushedArm(fleet)
     robot = pushed.robot
     pushed.step(np.zeros(6))
     now = pushed.now
@@ -255,10 +255,10 @@ def test_a_pause_counts_as_a_twentieth_of_a_second(fleet):
     m, d, k = (BODY[f"law_inputs__virtual_{x}"][0] for x in ("mass", "damping", "stiffness"))
     push = np.array([10.0, 0, 0, 0, 0, 0])
     for pause, dt in ((0.05, 0.05), (0.25, 0.05), (0.0, 0.0)):
-        pushed = Pushed(fleet)
+        pushed = PushedArm(fleet)
         pushed.step(push, pause)
         wanted = dt * push[0] / (m + dt * d + dt**2 * k)
         assert pushed.robot.state.twist_compliant[0] == pytest.approx(wanted, rel=1e-6)
-    pushed = Pushed(fleet)
+    pushed = PushedArm(fleet)
     pushed.robot.references.body.follow(pushed.now - 1.0, True)
     assert not pushed.robot.state.twist_compliant.any()

@@ -12,7 +12,7 @@ from scipy.interpolate import BPoly
 from ros2_node.control.references.waypoint_spline import Waypoint, WaypointArrays, WaypointSpline
 
 
-def sampled(spline, times):
+def sample(spline, times):
     out, rows = np.zeros((3, len(spline.last))), []
     for t in times:
         spline.at(t, out)
@@ -40,7 +40,7 @@ def test_a_spline_interpolates_positions_and_derivatives(order):
     for k in range(3):
         values = [[part[k] for part in w[1:] if len(part)] for w in given]
         oracle = BPoly.from_derivatives([w.time for w in given], values)
-        got = sampled(spline, times)[:, :, k]
+        got = sample(spline, times)[:, :, k]
         for derivative in range(3):
             np.testing.assert_allclose(got[:, derivative], oracle(times, derivative), atol=1e-9)
 
@@ -49,18 +49,18 @@ def test_the_lower_order_of_both_ends_counts():
     """Between a waypoint with velocities and one without the motion is a line, as in
     joint_trajectory_controller."""
     given = [Waypoint(0.0, [0.0], [3.0], [1.0]), Waypoint(2.0, [1.0]), Waypoint(3.0, [1.0], [0.0])]
-    got = sampled(WaypointSpline(WaypointArrays.of(given)), [0.0, 1.0, 1.999])
+    got = sample(WaypointSpline(WaypointArrays.of(given)), [0.0, 1.0, 1.999])
     np.testing.assert_allclose(got[:, :, 0], [[0.0, 0.5, 0.0], [0.5, 0.5, 0.0], [0.9995, 0.5, 0.0]])
     mixed = [Waypoint(0.0, [0.0], [1.0], [5.0]), Waypoint(1.0, [1.0], [1.0])]
     np.testing.assert_allclose(
-        sampled(WaypointSpline(WaypointArrays.of(mixed)), [0.5])[0, :, 0], [0.5, 1.0, 0.0]
+        sample(WaypointSpline(WaypointArrays.of(mixed)), [0.5])[0, :, 0], [0.5, 1.0, 0.0]
     )
 
 
 def test_a_spline_is_constant_outside_its_times():
     spline = WaypointSpline(WaypointArrays.of(waypoints(2)))
-    before, after = sampled(spline, [spline.begin - 1.0, spline.end + 1.0])
-    np.testing.assert_array_equal(before, sampled(spline, [spline.begin])[0])
+    before, after = sample(spline, [spline.begin - 1.0, spline.end + 1.0])
+    np.testing.assert_array_equal(before, sample(spline, [spline.begin])[0])
     np.testing.assert_allclose(after[0], spline.last, atol=1e-9)
 
 
@@ -68,7 +68,7 @@ def test_samples_agree_with_the_motion():
     spline = WaypointSpline(WaypointArrays.of(waypoints(2)))
     second = spline.samples()[..., 1]
     times = np.linspace(spline._times[1], spline._times[2], second.shape[1])[:-1]
-    np.testing.assert_allclose(second[:, :-1].transpose(1, 0, 2), sampled(spline, times), atol=1e-9)
+    np.testing.assert_allclose(second[:, :-1].transpose(1, 0, 2), sample(spline, times), atol=1e-9)
 
 
 def test_a_slower_motion_scales_times_velocities_and_accelerations():
@@ -101,7 +101,7 @@ def test_extremes_include_those_between_the_samples(order):
         times = np.concatenate(
             [np.linspace(a.time, b.time - 1e-9, 4001) for a, b in pairwise(given)]
         )
-        found = sampled(spline, times)
+        found = sample(spline, times)
         scale = np.ptp(found, axis=0) + 1e-9
         assert (np.abs(found.max(0) - most) < 3e-4 * scale).all()
         assert (np.abs(found.min(0) - least) < 3e-4 * scale).all()

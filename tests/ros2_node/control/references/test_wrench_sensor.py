@@ -129,7 +129,7 @@ def test_a_payload_link_without_a_mass_adds_no_load():
         sensor_of(payload__mass=1.3)
 
 
-def filtered(times, cutoff=1.0, cycle=0.01):
+def filtered_force(times, cutoff=1.0, cycle=0.01):
     """The contact's first component after readings of 1 N at these times, each followed by a cycle
     [s]."""
     sensor = sensor_of(ft_cutoff=cutoff)
@@ -142,11 +142,11 @@ def filtered(times, cutoff=1.0, cycle=0.01):
 
 def test_the_filter_restarts_after_a_pause_of_0_1_s():
     share = 1.0 - np.exp(-2.0 * np.pi * 0.01)
-    assert filtered([0.0, 0.1]) == pytest.approx(share)
-    assert filtered([0.0, 0.1001]) == 1.0
+    assert filtered_force([0.0, 0.1]) == pytest.approx(share)
+    assert filtered_force([0.0, 0.1001]) == 1.0
     longest = 1.0 - np.exp(-2.0 * np.pi * 0.1)
     for cycle in (0.1, 0.2, 9.0):
-        assert filtered([0.0, 0.05], cycle=cycle) == pytest.approx(longest)
+        assert filtered_force([0.0, 0.05], cycle=cycle) == pytest.approx(longest)
 
 
 def test_wrenches_are_bounded_by_ten_thousand_and_refusals_reported():

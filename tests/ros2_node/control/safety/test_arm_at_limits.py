@@ -67,7 +67,7 @@ def test_the_repulsion_returns_no_energy(rate, damping):
         assert np.array(arm.positions).max() < 1.0
 
 
-def driven(robot, pose, joint, sign, rate, **values):
+def drive_beyond_limit(robot, pose, joint, sign, rate, **values):
     """An arm and the largest excess [rad] of one joint, whose reference moves 1.2 rad beyond the
     limit at 0.5 rad/s."""
     arm = SimulatedArm(robot, rate, pose, 0.1, **values)
@@ -98,7 +98,7 @@ def driven(robot, pose, joint, sign, rate, **values):
 def test_a_reference_beyond_a_limit_does_not_move_the_arm_there(values, rate):
     """UR5e's elbow starts at 2.6 rad, and its reference ends at 4.3, beyond the limit of 3.14. The
     reference stops at the limit and the arm before it, and both are reported."""
-    arm, excess = driven("ur5e", ELBOW, "elbow_joint", 1.0, rate, **values)
+    arm, excess = drive_beyond_limit("ur5e", ELBOW, "elbow_joint", 1.0, rate, **values)
     assert arm.robot.is_enabled and excess <= 0.0, (excess, arm.robot.last_fault)
     assert arm.robot.counts["reference_beyond_limit"]
     assert "elbow_joint is to be at 4.3" in arm.robot.setpoint.clipped

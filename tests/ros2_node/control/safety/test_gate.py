@@ -47,7 +47,7 @@ SHORT = {
 }
 
 
-def expected() -> dict[tuple[GateEvent, Phase], Phase | None]:
+def expected_transitions() -> dict[tuple[GateEvent, Phase], Phase | None]:
     """TABLE by event and phase. None means a refusal."""
     head, *rows = (line.split() for line in TABLE.strip().splitlines())
     names = {phase.name: phase for phase in Phase} | SHORT
@@ -66,14 +66,14 @@ def at(phase: Phase) -> Gate:
 
 
 def test_the_table_names_every_event_and_every_phase():
-    assert set(expected()) == set(itertools.product(GateEvent, Phase))
+    assert set(expected_transitions()) == set(itertools.product(GateEvent, Phase))
 
 
 @pytest.mark.parametrize("event", GateEvent)
 @pytest.mark.parametrize("phase", Phase)
 def test_every_event_in_every_phase_follows_the_table(event, phase):
     """An event moves the gate as TABLE says, or it is refused with a text and changes nothing."""
-    gate, after = at(phase), expected()[event, phase]
+    gate, after = at(phase), expected_transitions()[event, phase]
     refusal = gate.refusal(event)
     assert gate.send(event, REASONS.get(event, "")) is (after is not None)
     if after is None:

@@ -96,7 +96,7 @@ NARROWER: list[tuple[str, Any, Any]] = [
 ]
 
 
-def changed(lock: str, enabled: bool, name: str, before: Any, after: Any) -> str:
+def refusal_of_change(lock: str, enabled: bool, name: str, before: Any, after: Any) -> str:
     """The refusal of a change, or "" if it is accepted."""
     # Collision thresholds need a source of efforts.
     source = "message" if name.startswith("collision") else "none"
@@ -143,23 +143,23 @@ def test_a_value_is_accepted_if_it_is_narrower_or_equal(name: str) -> None:
 def test_a_wider_value_is_refused_while_locked(name: str, before: Any, after: Any) -> None:
     """By default the lock holds while a robot is enabled, with "always" at all times, with "never"
     at no time."""
-    refused = changed("enabled", True, name, before, after)
+    refused = refusal_of_change("enabled", True, name, before, after)
     assert refused.startswith(f"{name} cannot be widened while a robot is enabled: disable first")
-    assert changed("enabled", False, name, before, after) == ""
-    assert "restart the node" in changed("always", False, name, before, after)
-    assert changed("never", True, name, before, after) == ""
+    assert refusal_of_change("enabled", False, name, before, after) == ""
+    assert "restart the node" in refusal_of_change("always", False, name, before, after)
+    assert refusal_of_change("never", True, name, before, after) == ""
 
 
 @pytest.mark.parametrize(("name", "before", "after"), NARROWER)
 def test_a_narrower_value_is_accepted(name: str, before: Any, after: Any) -> None:
-    assert changed("enabled", True, name, before, after) == ""
-    assert changed("always", True, name, before, after) == ""
+    assert refusal_of_change("enabled", True, name, before, after) == ""
+    assert refusal_of_change("always", True, name, before, after) == ""
 
 
 def test_other_parameters_are_not_locked() -> None:
     """Gains, mode, gravity and payload are changed in normal use."""
     for name, after in (("kp", 200.0), ("gravity", (0.0, 0.0, 9.81)), ("mode", "computed_torque")):
-        assert changed("always", True, name, getattr(Settings.of(), name), after) == ""
+        assert refusal_of_change("always", True, name, getattr(Settings.of(), name), after) == ""
 
 
 def test_an_enabled_robot_keeps_its_limits() -> None:

@@ -26,7 +26,7 @@ def of_one(bound=100.0, turns=False):
     return FiniteDifference(np.array([bound]), np.array([turns]))
 
 
-def moved(difference, times, stamps, speed=1.0, cutoff=50.0):
+def computed_velocities(difference, times, stamps, speed=1.0, cutoff=50.0):
     """The velocities computed for a joint that moves at a constant speed, by the true times [s]."""
     return np.array(
         [
@@ -40,7 +40,7 @@ def moved(difference, times, stamps, speed=1.0, cutoff=50.0):
 def test_a_constant_speed_is_exact_with_any_filter(speed, interval, cutoff):
     """It is exact from the second position on. The first one gives zero."""
     times = 5.0 + interval * np.arange(5)
-    found = moved(of_one(), times, [0] * 5, speed, cutoff)
+    found = computed_velocities(of_one(), times, [0] * 5, speed, cutoff)
     assert found[0] == 0.0
     np.testing.assert_allclose(found[1:], speed, rtol=1e-6, atol=1e-9)
 
@@ -53,7 +53,7 @@ def test_jitter_of_the_stamps_does_not_reach_the_velocity(jitter):
     times = 5.0 + 1e-3 * np.arange(3000)
     noise = rng.uniform(-0.5 * jitter, 0.5 * jitter, len(times)) * 1e-3
     stamps = [int((t + x) * 1e9) for t, x in zip(times, noise, strict=True)]
-    found = moved(of_one(), times, stamps)[200:]
+    found = computed_velocities(of_one(), times, stamps)[200:]
     assert np.abs(found - 1.0).max() < 0.35 and abs(found.mean() - 1.0) < 0.05
     plain = 1e-3 / np.diff(times + noise)
     assert jitter < 0.8 or np.abs(plain - 1.0).max() > 2.0
@@ -98,14 +98,14 @@ def test_positions_too_close_in_time_wait_for_the_next():
 
 
 def test_velocities_are_limited_to_the_bound():
-    found = moved(of_one(bound=2.0), [0.0, 0.01, 0.02], [0, 0, 0], speed=1e6)
+    found = computed_velocities(of_one(bound=2.0), [0.0, 0.01, 0.02], [0, 0, 0], speed=1e6)
     np.testing.assert_array_equal(found, [0.0, 2.0, 2.0])
 
 
 def test_the_low_pass_is_of_first_order():
     """A step of the speed gives the share 1 - exp(-2 pi f t)."""
     difference, cutoff = of_one(), 5.0
-    moved(difference, [0.0, 0.01], [0, 0], speed=0.0, cutoff=cutoff)
+    computed_velocities(difference, [0.0, 0.01], [0, 0], speed=0.0, cutoff=cutoff)
     found = [
         difference.speed(ALL, np.array([0.01 * k]), 0, 0.01 + 0.01 * k, 0.1, cutoff)[0]
         for k in range(1, 20)
@@ -118,7 +118,9 @@ def test_old_or_backward_stamps_give_zero_velocity():
     """The next difference restarts."""
     difference = of_one()
     stamps = [1000, 1010, 1200, 1210, 1150, 1160]
-    found = moved(difference, np.array(stamps) * 1e-3, [x * MILLISECOND for x in stamps])
+    found = computed_velocities(
+        difference, np.array(stamps) * 1e-3, [x * MILLISECOND for x in stamps]
+    )
     np.testing.assert_allclose(found, [0.0, 1.0, 0.0, 1.0, 0.0, 1.0])
     difference.forget()
     assert difference.speed(ALL, np.zeros(1), 0, 1.161, 0.1, 50.0) == 0.0
@@ -189,7 +191,7 @@ def test_close_stamps_wait_and_old_positions_restart(later, speed):
 
 def test_stamps_before_a_clock_jump_are_not_used():
     difference = of_one()
-    moved(difference, [1.0, 1.01], [10**9, 1_010_000_000])
+    computed_velocities(difference, [1.0, 1.01], [10**9, 1_010_000_000])
     difference.forget()
     later = difference.speed(ALL, np.array([9.0]), 1_020_000_000, 1.02, 0.1, 50.0)
     assert later == 0.0
@@ -207,7 +209,7 @@ def test_all_columns_become_a_slice():
 def test_a_stamp_of_one_nanosecond_is_valid():
     """Only zero means that there is no stamp."""
     for stamps, speed in (((1, 10 * MILLISECOND + 1), 1.0), ((5 * MILLISECOND, 1), 0.0)):
-        found = moved(of_one(), [9.0, 9.01], stamps)
+        found = computed_velocities(of_one(), [9.0, 9.01], stamps)
         np.testing.assert_allclose(found, [0.0, speed], atol=1e-9)
     difference = of_one()
     difference.speed(ALL, np.zeros(1), 1, 9.0, 0.1, 0.0)

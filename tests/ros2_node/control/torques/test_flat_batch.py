@@ -20,7 +20,7 @@ from ros2_node.control.torques.fleet_dynamics import FleetDynamics
 
 @given(st.integers(1, 50), st.integers(0, 10))
 @examples(max_examples=20)
-def test_robots_with_bad_states_get_zero_torque_and_affect_no_other(shared, robots, bad):
+def test_robots_with_bad_states_get_zero_torque_and_affect_no_other(shared_fleet, robots, bad):
     """The torques of the other robots are those of their states."""
     rng = np.random.default_rng(robots)
     state = rng.uniform(-1.5, 1.5, (robots, 2, 8))
@@ -28,27 +28,30 @@ def test_robots_with_bad_states_get_zero_torque_and_affect_no_other(shared, robo
     state[rows, rng.integers(0, 2, len(rows)), rng.integers(0, 8, len(rows))] = rng.choice(
         [np.nan, np.inf, 1e9]
     )
-    torque = shared.batch.compute(state)
+    torque = shared_fleet.batch.compute(state)
     broken = np.isin(np.arange(robots), rows)
     assert not torque[broken].any()
     q = np.ascontiguousarray(state[~broken, 0])
     np.testing.assert_allclose(torque[~broken], wd.rnea(MODEL, q, 0 * q, 0 * q), atol=1e-9)
 
 
-def test_batch_sizes_are_checked(shared):
+def test_batch_sizes_are_checked(shared_fleet):
     """Dimensions may be left out. Otherwise they must be [robots, 2, dof]."""
-    assert shared.batch.robots_in(32, [2, 2, 8]) == 2 and shared.batch.robots_in(32, []) == 2
+    assert (
+        shared_fleet.batch.robots_in(32, [2, 2, 8]) == 2
+        and shared_fleet.batch.robots_in(32, []) == 2
+    )
     for length, sizes in ((0, []), (15, []), (32, [4, 2, 4]), (32, [2, 8])):
         with pytest.raises(ValueError, match="must be"):
-            shared.batch.robots_in(length, sizes)
+            shared_fleet.batch.robots_in(length, sizes)
 
 
 @pytest.mark.parametrize("robots", [1, 7])
-def test_poses_belong_to_the_last_states(shared, robots):
+def test_poses_belong_to_the_last_states(shared_fleet, robots):
     """They are position and quaternion xyzw of forward kinematics, of every link of every robot."""
     state = np.random.default_rng(robots).uniform(-1.0, 1.0, (robots, 2, MODEL.nv))
-    shared.batch.compute(state)
-    poses, T = shared.batch.poses(), wd.fk(MODEL, np.ascontiguousarray(state[:, 0]))
+    shared_fleet.batch.compute(state)
+    poses, T = shared_fleet.batch.poses(), wd.fk(MODEL, np.ascontiguousarray(state[:, 0]))
     assert poses.shape == (robots, MODEL.nlinks, 7)
     np.testing.assert_allclose(poses[..., :3], T[..., :3, 3], atol=1e-12)
     R = wd.convert.quaternion_to_matrix(np.ascontiguousarray(poses[..., 3:]).reshape(-1, 4))
@@ -160,37 +163,40 @@ def test_a_fleet_on_a_device_compiles_nothing_in_a_callback(on_device, monkeypat
     assert len(seen) == 1, "nobody wants them, or the robots' kernels serve"
 
 
-def test_a_state_has_at_most_four_million_numbers(shared):
+def test_a_state_has_at_most_four_million_numbers(shared_fleet):
     """The documentation has this limit."""
-    assert shared.batch.robots_in(4_194_304, []) == 262_144
+    assert shared_fleet.batch.robots_in(4_194_304, []) == 262_144
     with pytest.raises(ValueError) as error:
-        shared.batch.robots_in(4_194_320, [])
+        shared_fleet.batch.robots_in(4_194_320, [])
     assert str(error.value) == (
         "the data has 4194320 numbers; at most 4194304 are read, 262144 robots: send them in parts"
     )
 
 
-def test_the_memory_of_more_than_1024_robots_is_released(shared):
+def test_the_memory_of_more_than_1024_robots_is_released(shared_fleet):
     """The next state allocates it again."""
     state = np.zeros((1025, 2, N))
     state[:, 0] = Q
     for robots, freed in ((1024, False), (1025, True), (3, False)):
-        held = shared.batch.compute(state[:robots]).copy()
+        held = shared_fleet.batch.compute(state[:robots]).copy()
         assert held.shape == (robots, N)
-        assert shared.batch.release() == freed and len(shared.batch.torque) == (
+        assert shared_fleet.batch.release() == freed and len(shared_fleet.batch.torque) == (
             1 if freed else robots
         )
         np.testing.assert_allclose(held, np.tile(held[0], (robots, 1)), atol=1e-12)
-    assert not shared.batch.release()
+    assert not shared_fleet.batch.release()
 
 
-def test_a_value_of_ten_thousand_is_still_accepted(shared):
+def test_a_value_of_ten_thousand_is_still_accepted(shared_fleet):
     state = np.zeros((3, 2, N))
     state[:, 0] = Q
-    before = shared.batch.bad_robots
+    before = shared_fleet.batch.bad_robots
     state[1, 1, 2], state[2, 1, 2] = 1e4, -1.0001e4
-    torque = shared.batch.compute(state)
+    torque = shared_fleet.batch.compute(state)
     assert torque[:2].any(axis=1).all() and not torque[2].any()
-    assert shared.batch.bad_robots == before + 1
+    assert shared_fleet.batch.bad_robots == before + 1
     state[1:, 1, 2] = -1e4
-    assert shared.batch.compute(state).any(axis=1).all() and shared.batch.bad_robots == before + 1
+    assert (
+        shared_fleet.batch.compute(state).any(axis=1).all()
+        and shared_fleet.batch.bad_robots == before + 1
+    )

@@ -25,7 +25,7 @@ def fill(dynamics, seed=0):
     return state
 
 
-def expected(model, state, **options):
+def expected_torques(model, state, **options):
     wrench = {
         name: np.ascontiguousarray(state.wrench[:, i]) for i, name in enumerate(model.link_names)
     }
@@ -38,7 +38,7 @@ def test_torque_is_the_inverse_dynamics_of_the_rows(dynamics):
         state = fill(dynamics, seed)
         state.torque[:] = np.nan
         dynamics.compute()
-        np.testing.assert_allclose(state.torque, expected(MODEL, state), atol=1e-9)
+        np.testing.assert_allclose(state.torque, expected_torques(MODEL, state), atol=1e-9)
 
 
 def test_gravity_and_payload_may_change_between_launches(dynamics):
@@ -46,7 +46,7 @@ def test_gravity_and_payload_may_change_between_launches(dynamics):
     state = fill(dynamics)
     dynamics.change_gravity((0.0, 0.0, -1.62))
     dynamics.compute()
-    moon = expected(MODEL, state, gravity=(0.0, 0.0, -1.62))
+    moon = expected_torques(MODEL, state, gravity=(0.0, 0.0, -1.62))
     np.testing.assert_allclose(state.torque, moon, atol=1e-9)
     settings = panda_settings(payload__link="panda_hand", payload__mass=2.0)
     dynamics.carry(Payload(MODEL, settings))
@@ -55,7 +55,7 @@ def test_gravity_and_payload_may_change_between_launches(dynamics):
         dynamics.payload.change(changed)
         dynamics.compute()
         heavy = MODEL.with_payload("panda_hand", mass, com)
-        heavier = expected(heavy, state, gravity=(0.0, 0.0, -1.62))
+        heavier = expected_torques(heavy, state, gravity=(0.0, 0.0, -1.62))
         np.testing.assert_allclose(state.torque, heavier, atol=1e-9)
         assert dynamics.total_mass == pytest.approx(heavy.total_mass)
 
@@ -79,7 +79,7 @@ def test_a_device_gets_all_inputs_at_every_launch(monkeypatch):
         dynamics.change_gravity(gravity)
         dynamics.compute()
         heavy = MODEL.with_payload("panda_link5", mass)
-        wanted = expected(heavy, state, gravity=gravity)
+        wanted = expected_torques(heavy, state, gravity=gravity)
         np.testing.assert_allclose(state.torque, wanted, atol=1e-9)
 
 

@@ -94,21 +94,21 @@ def test_a_change_of_the_compensation_makes_no_step():
     )
     robot, v = fleet.robots[0], np.array([*[0.5] * 7, 0.0])
 
-    def commanded(t):
+    def command_at(t):
         feed(robot, t, READY, v)
         return launch(fleet, robot, t)[1].copy()
 
     feed(robot, 0.0, READY, v)
     robot.enable(0.0, -10.0)
-    before = commanded(0.0)
+    before = command_at(0.0)
     fleet.change(fleet.settings.with_changes({"friction.scale": 1.0}))
-    first, half, last = commanded(0.001), commanded(0.501), commanded(1.1)
+    first, half, last = command_at(0.001), command_at(0.501), command_at(1.1)
     np.testing.assert_allclose(first, before, atol=1e-9)
     np.testing.assert_allclose(half, (before + last) / 2, atol=1e-9)
     np.testing.assert_allclose((last - before)[:7], 2.0 / np.hypot(1.0, 0.1) + 0.0015, rtol=1e-6)
     with pytest.raises(ValueError, match=r"friction.viscous has 2 numbers"):
         fleet.change(fleet.settings.with_changes({"friction.viscous": [1.0, 2.0]}))
-    np.testing.assert_allclose(commanded(1.2), last, atol=1e-9)
+    np.testing.assert_allclose(command_at(1.2), last, atol=1e-9)
 
 
 class LedArm:
@@ -164,7 +164,7 @@ def test_a_hand_needs_less_force():
     assert forces[0.8] == pytest.approx(0.2 * 2.4 + 0.04, rel=0.1)
 
 
-def touched(**values):
+def motion_after_touch(**values):
     """Positions of panda's seven hinges, one row every 2 ms, for 8 s after a touch of the first one."""
     led, ways = LedArm(1.0, **values), []
     joint = led.arm.names.index("panda_joint1")
@@ -182,9 +182,9 @@ def test_overstated_friction_does_not_move_the_arm_for_ever():
     though other joints may set a resting joint in motion once more. Position limits do not push
     here.
     """
-    ways = touched(coulomb=3.0, friction__travel=0.0, joint_limit_repulsion="never")
+    ways = motion_after_touch(coulomb=3.0, friction__travel=0.0, joint_limit_repulsion="never")
     assert np.abs(np.diff(ways[:, 0])).sum() > 5.0
-    ways = touched(coulomb=3.0, joint_limit_repulsion="never")
+    ways = motion_after_touch(coulomb=3.0, joint_limit_repulsion="never")
     assert np.abs(ways[-1] - ways[-1000]).max() < 1e-3, "within the last two seconds"
     assert np.abs(np.diff(ways, axis=0)).sum(axis=0).max() < 2.0, (
         "at most two times friction.travel"

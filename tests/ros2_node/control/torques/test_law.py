@@ -149,21 +149,21 @@ def test_an_input_changes_without_a_step(file):
     fleet = panda_fleet(law=f"{file}:impedance", law_inputs__target=[0.4, 0.0, 0.5], **values)
     robot = fleet.robots[0]
 
-    def commanded(t):
+    def command_at(t):
         feed(robot, t, Q, 0 * Q)
         return launch(fleet, robot, t)[1].copy()
 
     feed(robot, 0.0, Q, 0 * Q)
     robot.enable(0.0, -10.0)
-    before = commanded(0.0)
+    before = command_at(0.0)
     fleet.change(fleet.settings.with_changes({"law_inputs.target": [0.4, 0.1, 0.6]}))
-    first, half, last = commanded(0.001), commanded(0.501), commanded(1.1)
+    first, half, last = command_at(0.001), command_at(0.501), command_at(1.1)
     assert np.abs(last - before).max() > 1.0
     np.testing.assert_allclose(first, before, atol=1e-9)
     np.testing.assert_allclose(half, (before + last) / 2, atol=1e-9)
     with pytest.raises(ValueError, match=r"law_inputs.target must be 3 numbers.*got 2"):
         fleet.change(fleet.settings.with_changes({"law_inputs.target": [0.4, 0.1]}))
-    np.testing.assert_allclose(commanded(1.2), last, atol=1e-9)
+    np.testing.assert_allclose(command_at(1.2), last, atol=1e-9)
 
 
 def test_inputs_are_the_arguments_that_the_node_does_not_provide(file):

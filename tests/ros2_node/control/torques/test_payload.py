@@ -95,7 +95,7 @@ def test_two_hundred_loads_make_no_kernel_and_leak_no_memory(monkeypatch):
     fleet = panda_fleet(**HAND, ramp_time=0.0)
     robot = fleet.robots[0]
 
-    def made(*arguments, **options):
+    def refuse_kernel(*arguments, **options):
         raise AssertionError("a kernel is made")
 
     def carry(k):
@@ -108,7 +108,7 @@ def test_two_hundred_loads_make_no_kernel_and_leak_no_memory(monkeypatch):
 
     for k in range(1, 21):
         carry(k)
-    monkeypatch.setattr("warpdyn.execution.launch.launch._make_kernel", made)
+    monkeypatch.setattr("warpdyn.execution.launch.launch._make_kernel", refuse_kernel)
     gc.collect()
     before = resident()
     for k in range(21, 221):

@@ -47,13 +47,13 @@ def turning_settings(file: str, **values) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def shared(file: str) -> Fleet:
+def shared_policy_fleet(file: str) -> Fleet:
     return Fleet(turning_settings(file), "", [Counter(), Counter()])
 
 
 @pytest.fixture
-def fleet(shared: Fleet) -> Fleet:
-    for robot in shared.robots:
+def fleet(shared_policy_fleet: Fleet) -> Fleet:
+    for robot in shared_policy_fleet.robots:
         robot.disable(0.0)
         while robot.stop_step(1e9) is not None:
             pass
@@ -62,14 +62,14 @@ def fleet(shared: Fleet) -> Fleet:
         robot.states.forget()
         robot.states.arrived = robot.policy.base.arrived = robot.policy.command.arrived = -np.inf
         robot.policy._due = -np.inf
-    return shared
+    return shared_policy_fleet
 
 
 def feed(robot, now, q=Q, v=V):
     return robot.read(NAMES, array("d", q), array("d", v), int(now * 1e9) + 1, now)
 
 
-def wanted(x=0.0, forward=0.0, turning=0.0, q=Q, v=V):
+def expected_torques(x=0.0, forward=0.0, turning=0.0, q=Q, v=V):
     """Torques from the definition of `Turn` and its weights, in the description's order of
     joints."""
     targets = np.array([0.5 * turning, 0.1 * (x + forward)])
@@ -83,15 +83,17 @@ def test_torques_of_a_policy_are_ramped_and_limited(fleet):
     robot.read_speeds(1.0, 0.0, 0.4, 1.0)
     assert feed(robot, 1.0)
     showable, command = launch(fleet, robot, 1.0)
-    torque = wanted(0.5, 1.0, 0.4)
+    torque = expected_torques(0.5, 1.0, 0.4)
     assert showable and command is None
     np.testing.assert_allclose(robot.state.torque, torque, atol=SINGLE)
     assert robot.enable(1.0, 1.0)[0]
     assert feed(robot, 1.002, Q + 1e-3)
     _, command = launch(fleet, robot, 1.002)
-    assert abs(wanted(0.5, 1.0, 0.4, Q + 1e-3)[1]) > LIMITS[1], "the effort limit is at work"
+    assert abs(expected_torques(0.5, 1.0, 0.4, Q + 1e-3)[1]) > LIMITS[1], (
+        "the effort limit is at work"
+    )
     np.testing.assert_allclose(
-        command, np.clip(wanted(0.5, 1.0, 0.4, Q + 1e-3), -LIMITS, LIMITS), atol=SINGLE
+        command, np.clip(expected_torques(0.5, 1.0, 0.4, Q + 1e-3), -LIMITS, LIMITS), atol=SINGLE
     )
 
 
@@ -103,10 +105,10 @@ def test_targets_hold_for_a_period_and_drives_use_every_state(fleet):
     robot.read_base("", here(1.0), 2, 2.01)
     feed(robot, 2.01, 0 * Q)
     fleet.compute()
-    np.testing.assert_allclose(robot.state.torque, wanted(0.0, q=0 * Q), atol=SINGLE)
+    np.testing.assert_allclose(robot.state.torque, expected_torques(0.0, q=0 * Q), atol=SINGLE)
     feed(robot, 2.02, 0 * Q)
     fleet.compute()
-    np.testing.assert_allclose(robot.state.torque, wanted(1.0, q=0 * Q), atol=SINGLE)
+    np.testing.assert_allclose(robot.state.torque, expected_torques(1.0, q=0 * Q), atol=SINGLE)
 
 
 def test_an_old_command_is_zero_and_a_large_one_is_clipped_to_training(fleet):
@@ -117,7 +119,9 @@ def test_an_old_command_is_zero_and_a_large_one_is_clipped_to_training(fleet):
         feed(robot, now, Q + 0.01 * now)
         fleet.compute()
         q = Q + 0.01 * now
-        np.testing.assert_allclose(robot.state.torque, wanted(0.0, forward, q=q), atol=SINGLE)
+        np.testing.assert_allclose(
+            robot.state.torque, expected_torques(0.0, forward, q=q), atol=SINGLE
+        )
     robot.read_speeds(np.nan, 0.0, 0.0, 4.0)
     assert robot.counts["speed_nonfinite"] == 1
 
@@ -164,7 +168,7 @@ def test_each_robot_of_a_node_has_its_own_policy(fleet):
         feed(robot, 8.0)
     fleet.compute()
     for k, robot in enumerate(fleet.robots):
-        np.testing.assert_allclose(robot.state.torque, wanted(float(k)), atol=SINGLE)
+        np.testing.assert_allclose(robot.state.torque, expected_torques(float(k)), atol=SINGLE)
 
 
 def test_a_nonfinite_action_of_a_policy_is_a_fault(tmp_path):

@@ -18,7 +18,7 @@ ROWS = [5, 0, 2]
 """Where the policy's joints are among the panda's."""
 
 
-class Asked:
+class RecordingPolicy:
     """A stand-in for a policy. It records its inputs, and its drives give twice the position error
     minus the velocity."""
 
@@ -51,28 +51,28 @@ def test_a_policy_steps_once_a_period_at_any_rate_and_jitter(rate):
     random = np.random.default_rng(1)
     times = np.arange(round(10 * rate)) / rate
     jittered = times + random.uniform(-0.2, 0.2, len(times)) / rate
-    policy, _ = policy_of(asked := Asked())
+    policy, _ = policy_of(asked := RecordingPolicy())
     late = [policy.prepare(now, SETTINGS) for now in 100.0 + jittered]
     assert abs(len(asked.told) - 500) <= 2
     assert not any(late)
 
 
 def test_states_at_a_too_low_rate_are_reported():
-    policy, _ = policy_of(asked := Asked())
+    policy, _ = policy_of(asked := RecordingPolicy())
     late = [policy.prepare(now, SETTINGS) for now in 3.0 + np.arange(20) / 25.0]
     assert len(asked.told) == 20 and not late[0] and all(late[1:])
 
 
 def test_a_policy_does_not_catch_up_after_a_pause():
     """No steps are made up for."""
-    policy, _ = policy_of(asked := Asked())
+    policy, _ = policy_of(asked := RecordingPolicy())
     for now in (1.0, 1.02, 9.0, 9.01, 9.02, 9.03):
         policy.prepare(now, SETTINGS)
     assert len(asked.told) == 4
 
 
 def test_begin_makes_the_next_state_a_step():
-    policy, _ = policy_of(asked := Asked())
+    policy, _ = policy_of(asked := RecordingPolicy())
     policy.prepare(1.0, SETTINGS)
     policy.prepare(1.001, SETTINGS)
     policy.begin()
@@ -86,7 +86,7 @@ def test_base_joints_and_command_are_in_the_tasks_order(quaternion):
     base = BaseState("trunk")
     motion = BaseMotion((1.0, 2.0, 3.0), (0.0, 0.6, 0.0, 0.8), (4.0, 5.0, 6.0), (7.0, 8.0, 9.0))
     base.read("", motion, 0, 0.0)
-    policy, _ = policy_of(asked := Asked(quaternion), base)
+    policy, _ = policy_of(asked := RecordingPolicy(quaternion), base)
     policy.command.read(0.1, 0.2, 0.3, 0.0)
     policy.prepare(0.0, SETTINGS)
     policy.prepare(1.0, SETTINGS)
@@ -100,13 +100,13 @@ def test_base_joints_and_command_are_in_the_tasks_order(quaternion):
 
 
 def test_a_fixed_base_has_age_zero_and_a_task_may_have_no_command():
-    policy, _ = policy_of(asked := Asked(commands=0))
+    policy, _ = policy_of(asked := RecordingPolicy(commands=0))
     policy.prepare(0.0, SETTINGS)
     assert asked.told[0][2] is None and len(asked.told[0][0]) == 3 and policy.age(9.0) == 0.0
 
 
 def test_torques_come_from_the_drives_and_are_zero_elsewhere():
-    policy, state = policy_of(Asked())
+    policy, state = policy_of(RecordingPolicy())
     policy.apply()
     wanted = np.zeros(N)
     wanted[ROWS] = 2.0 * (1.0 - Q[ROWS]) - np.array(ROWS)
@@ -122,7 +122,7 @@ def test_a_step_is_at_the_launch_nearest_to_its_time():
         ((0.0, 0.125, 0.1875, 0.25), [0.0, 0.25]),
         ((0.0, 0.0625, 0.125, 0.1875, 0.3125), [0.0, 0.3125]),
     ):
-        asked = Asked()
+        asked = RecordingPolicy()
         asked.period = period
         policy, _ = policy_of(asked)
         found = []
@@ -138,7 +138,7 @@ def test_a_step_is_at_the_launch_nearest_to_its_time():
 )
 def test_a_late_step_shifts_the_following_ones(late_by, late, due):
     """A step within half a period does not."""
-    asked = Asked()
+    asked = RecordingPolicy()
     asked.period = 0.25
     policy, _ = policy_of(asked)
     assert not policy.prepare(0.0, SETTINGS) and policy._due == 0.25
