@@ -111,12 +111,12 @@ def test_a_generic_joint_with_several_freedoms_closes_no_loop() -> None:
         joint("j"),
         joint("k", "Revolute", ("b", "c")),
     )
-    apis, inside = limited(**rigid, rotX=LOCKED, rotY=LOCKED)
+    apis, inside = limit_ranges(**rigid, rotX=LOCKED, rotY=LOCKED)
     with pytest.warns(ModelWarning, match="closed loops are kept"):
         (loop,) = load_usd(
             stage(*parts, joint("rod", "", ("a", "c"), outside + inside, apis))
         ).loops
     assert loop.kind == "hinge"
-    apis, inside = limited(**rigid, rotX=LOCKED)
+    apis, inside = limit_ranges(**rigid, rotX=LOCKED)
     text = stage(*parts, joint("rod", "", ("a", "c"), outside + inside, apis))
     assert "/robot/rod: it closes a loop, but a robot must be a tree" in refusal(text)

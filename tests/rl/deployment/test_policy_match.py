@@ -194,5 +194,5 @@ def test_a_task_that_no_robot_can_run_is_not_compared(
     remarks = list[str]()
     monkeypatch.setattr(records, "say", remarks.append)
     monkeypatch.setattr(records, "deployment_record", refused)
-    say_other_programs("a.onnx", record, Scaled())
+    say_other_programs("a.onnx", record, TenfoldSpeed())
     assert not remarks
