@@ -24,7 +24,7 @@ from devices import called
 from generated_messages import remedy
 from hypothesis import HealthCheck, settings
 from quick import is_quick
-from robots import ROBOTS, Robot
+from robots import REAL, ROBOTS, Robot
 
 import warpdyn as wd
 from warpdyn.execution import threads
@@ -194,9 +194,16 @@ def _workers() -> Iterator[None]:
     threads._workers.clear()
 
 
-@pytest.fixture(params=ROBOTS, ids=lambda robot: robot.name, scope="session")
+@pytest.fixture(
+    params=[
+        pytest.param(each, id=each.name, marks=pytest.mark.slow if each in REAL else ())
+        for each in ROBOTS
+    ],
+    scope="session",
+)
 def robot(request: pytest.FixtureRequest) -> Robot:
-    """Every robot of `robots.py` that is installed."""
+    """Every robot of `robots.py`. Real ones, which have the joints of bundled ones, take longer:
+    `--slow` adds them where they are installed."""
     return request.param
 
 

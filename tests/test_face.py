@@ -42,12 +42,6 @@ def test_a_namespace_is_a_module(name: str) -> None:
     assert space.__all__ and all(hasattr(space, each) for each in space.__all__)
 
 
-def test_labels_are_imported_on_first_use() -> None:
-    """`wd.labels` needs no import statement."""
-    code = "import sys, warpdyn as wd; assert 'warpdyn.labels' not in sys.modules; wd.labels.label"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 @pytest.mark.parametrize(
     ("word", "meant"),
     [
@@ -120,12 +114,13 @@ def test_solutions_and_params_print_one_line() -> None:
     )
 
 
-def test_the_viewer_is_imported_on_first_use() -> None:
-    """`import warpdyn` needs none of its packages. Without them, `wd.viewer` says what to
-    install."""
+def test_labels_and_the_viewer_are_imported_on_first_use() -> None:
+    """Neither needs an import statement, and `import warpdyn` needs none of their packages. Without
+    them, `wd.viewer` says what to install."""
     code = (
-        "import sys, warpdyn as wd; assert not {'viser', 'warpdyn.viewer'} & set(sys.modules)\n"
-        "sys.modules['viser'] = None\n"
+        "import sys, warpdyn as wd\n"
+        "assert not {'viser', 'warpdyn.viewer', 'warpdyn.labels'} & set(sys.modules)\n"
+        "wd.labels.label; sys.modules['viser'] = None\n"
         "try: wd.viewer\nexcept ImportError as error: print(error)\n"
         "del sys.modules['viser']; print(wd.viewer.show.__name__)"
     )

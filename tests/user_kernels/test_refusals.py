@@ -44,18 +44,23 @@ def test_the_reported_line_is_the_innermost_one_of_the_user() -> None:
         refuse("no")
 
 
-@pytest.mark.parametrize("how", ["file", "stdin", "exec"])
-def test_lines_are_named_in_files_pipes_and_notebooks(how: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("where", ["mine.py", "<stdin>", "<ipython-input-3>"])
+def test_lines_are_named_in_files_pipes_and_notebooks(
+    where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A cell has no file, but its line is named. A kernel that is defined again is a new one."""
-    script = tmp_path / "mine.py"
-    text = TEXT if how != "exec" else f"exec(compile({TEXT!r}, '<ipython-input-3>', 'exec'))"
-    script.write_text(text)
-    command = [sys.executable, *([] if how == "stdin" else [str(script)])]
-    done = subprocess.run(
-        command, input=text if how == "stdin" else None, capture_output=True, text=True, check=True
-    )
-    where = {"file": "mine.py", "stdin": "<stdin>", "exec": "<ipython-input-3>"}[how]
-    first, second = done.stdout.splitlines()
+    if where == "<stdin>":
+        command = [sys.executable]
+        done = subprocess.run(command, input=TEXT, capture_output=True, text=True, check=True)
+        printed = done.stdout
+    else:
+        name = where
+        if where == "mine.py":
+            name = str(tmp_path / where)
+            Path(name).write_text(TEXT)
+        exec(compile(TEXT, name, "exec"), {"__name__": "__main__"})
+        printed = capsys.readouterr().out
+    first, second = printed.splitlines()
     assert first.startswith(f"{where}:7: a Python `if`")
     assert second == "[[2. 2.]]"
 

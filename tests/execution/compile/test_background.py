@@ -50,7 +50,7 @@ def test_a_failed_task_is_reported_and_the_next_task_runs(
 
 LARGE = """
 import numpy as np, warpdyn as wd
-model = wd.load_robot("quadruped")
+model = wd.load_robot("panda")
 q = wd.random_configuration(model, 4)
 v = np.zeros((4, model.nv))
 for _ in range(5):
