@@ -14,7 +14,7 @@ NUMBERS = {
     "bytecode.instructions": {
         "WORDS": 5,
         "DEPTH": 32,
-        "LOOPS": 256,
+        "LOOPS": 4096,
         "TABLES": 64,
         "MOST_BOUNDS": 64,
         "CORNERS": 4,

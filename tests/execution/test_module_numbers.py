@@ -19,6 +19,9 @@ NUMBERS = {
     "compile.c_object": {
         "LEVEL": 1,
     },
+    "compile.bytecode_checks": {
+        "MOST_SLOTS": 16777215,
+    },
     "compile.cache": {
         "FORMAT": 7,
     },

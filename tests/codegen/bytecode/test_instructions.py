@@ -34,7 +34,7 @@ def test_documented_numbers() -> None:
     """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.WORDS == 5
     assert chosen.DEPTH == 32
-    assert chosen.LOOPS == 256
+    assert chosen.LOOPS == 4096
     assert chosen.TABLES == 64
     assert chosen.MOST_BOUNDS == 64
     assert chosen.CORNERS == 4

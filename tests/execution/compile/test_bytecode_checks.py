@@ -98,7 +98,7 @@ def test_a_large_program_is_refused(program: tuple[Bytecode, Source]) -> None:
     with pytest.raises(ValueError, match="too large"):
         check(replace(bytecode, slots=1 << 24), source)
     with pytest.raises(ValueError, match="too large"):
-        check(replace(bytecode, counters=1000), source)
+        check(replace(bytecode, counters=LOOPS + 1), source)
     with pytest.raises(ValueError, match="too large"):
         check(bytecode, replace(source, tables=("x",) * (TABLES + 1)))
 

@@ -3,6 +3,8 @@ strides."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from devices import Placed
@@ -11,6 +13,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.codegen.arguments import FIELDS, HEADER
+from warpdyn.execution.compile import bytecode_checks
 from warpdyn.execution.launch import job, launch
 from warpdyn.execution.launch import launch as chosen
 from warpdyn.execution.launch.job import Job
@@ -124,6 +127,38 @@ def test_each_kind_of_call_has_its_own_kernel() -> None:
     # An angle about the vertical moves no weight, so that not all of q is read.
     width = PANDA.nq + 3 * PANDA.nv
     assert double.source.operations > 0 and 8 * PANDA.nv < double.source.bytes <= 8 * width
+
+
+def _loops(number: int) -> Any:
+    """A kernel of this many loops, each of which adds 2."""
+
+    @wd.kernel
+    def adds(robot: Any, q: Any) -> Any:
+        for _ in range(number):
+            q = wd.kernels.repeat(2, lambda x: x + 1.0, q)
+        return q
+
+    return adds
+
+
+def test_a_program_of_many_loops_is_interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All pairs of a panda's shapes have 923 loops."""
+    monkeypatch.setattr(wd.config, "compile", "never")
+    model = wd.load_robot("cartpole")
+    assert (_loops(300)(model, np.zeros((3, 2))) == 600.0).all()
+
+
+def test_a_program_that_is_too_large_for_the_interpreter_is_compiled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Under the policy "never" it is refused, with the remedy."""
+    monkeypatch.setattr(bytecode_checks, "LOOPS", 1)
+    model, q = wd.load_robot("cartpole"), np.zeros((3, 2))
+    monkeypatch.setattr(wd.config, "compile", "never")
+    with pytest.raises(ValueError, match=r'2 loops, at most 1.*config\.compile = "background"'):
+        _loops(2)(model, q)
+    monkeypatch.setattr(wd.config, "compile", "background")
+    assert (_loops(2)(model, q) == 4.0).all()
 
 
 def test_launch_commands_are_reused() -> None:

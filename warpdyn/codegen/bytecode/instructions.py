@@ -78,8 +78,9 @@ NUMBER = {name: number for number, name in enumerate(OPERATIONS)}
 WORDS = 5
 """Integers of an instruction."""
 
-DEPTH, LOOPS, TABLES = 32, 256, 64
-"""Limits of a program: routines that call each other, loops, and tables."""
+DEPTH, LOOPS, TABLES = 32, 4096, 64
+"""Limits of a program: routines that call each other, loops, and tables. All pairs of a panda's shapes
+have 923 loops, and a launch has a counter of 4 bytes for each loop that it may have."""
 
 MOST_BOUNDS = 64
 """Largest number of words in the bounds of a kernel to which the interpreter passes launches on."""

@@ -22,6 +22,20 @@ from ...codegen.bytecode.instructions import (
 )
 from ...codegen.source import Source
 
+MOST_SLOTS = (1 << 24) - 1
+"""Largest number of slots of a program in the interpreter."""
+
+
+def excess(bytecode: Bytecode, source: Source) -> str:
+    """The limits of the interpreter that a program exceeds, or an empty string."""
+    needs = {
+        "slots": (bytecode.slots, MOST_SLOTS),
+        "loops": (bytecode.counters, LOOPS),
+        "tables": (len(source.tables), TABLES),
+    }
+    beyond = {name: pair for name, pair in needs.items() if pair[0] > pair[1]}
+    return ", ".join(f"{n:,} {name}, at most {most:,}" for name, (n, most) in beyond.items())
+
 
 def check(bytecode: Bytecode, source: Source) -> None:
     """Raise ValueError if an instruction or an array uses anything outside of the program."""
@@ -29,10 +43,10 @@ def check(bytecode: Bytecode, source: Source) -> None:
     if len(code) == 0 or len(code) % WORDS:
         raise ValueError("the code is incomplete")
     code = code.reshape(-1, WORDS)
-    if not 0 < bytecode.slots < 1 << 24:
-        raise ValueError("the program is too large for the interpreter: it needs too many slots")
-    if bytecode.counters > LOOPS or len(source.tables) > TABLES:
-        raise ValueError("the program is too large for the interpreter: too many loops or tables")
+    if bytecode.slots < 1:
+        raise ValueError("the program has no slots")
+    if too_large := excess(bytecode, source):
+        raise ValueError(f"the program is too large for the interpreter: {too_large}")
     if code.min() < 0 or code[:, 0].max() >= len(OPERATIONS):
         raise ValueError("there is an unknown instruction")
     if code[-1, 0] != NUMBER["end"]:

@@ -14,14 +14,16 @@ import warp as wp
 from ...arrays import View
 from ...arrays.layout import ROWS_FROM, STREAM_FROM
 from ...codegen.arguments import FIELDS, HEADER
+from ...codegen.bytecode.bytecode import Bytecode
 from ...codegen.bytecode.encode import encode
 from ...codegen.source import Source
 from ...codegen.targets import TARGETS, describe, target_of
 from ...model.structure import Structure
 from ...recording.table import ANY_SIZE
+from ..compile.bytecode_checks import excess
 from ..compile.cache import CacheEntry
 from ..compile.compiling import Kernel, collect_kernel, expected_seconds
-from ..compile.interpreted_program import InterpretedProgram
+from ..compile.interpreted_program import InterpretedProgram, Interpreter
 from ..compile.interpreter import interpreter
 from ..compile.kernel_cache import start_kernel_cache
 from ..config import config
@@ -195,7 +197,8 @@ def _make_kernel(
     numbers: tuple[str, ...] = (),
 ) -> Kernel:
     """A kernel whose program is in the disk cache, or newly recorded. If it is not compiled yet, it is
-    interpreted, or Warp compiles it at its first launch. `numbers`: inputs that are passed by value.
+    interpreted, or Warp compiles it at its first launch, as it does with a program that is too large for
+    the interpreter. `numbers`: inputs that are passed by value.
     """
     start_kernel_cache()
     device, label = wp.get_device(device_name), call.label
@@ -230,5 +233,20 @@ def _make_kernel(
     described, bytecode = found
     if kernel is None:
         kernel = Kernel(described, device, label, writer=writer)
-    kernel.interpret(InterpretedProgram(bytecode, described, runs_programs, single))
+    _interpret(kernel, bytecode, described, runs_programs, single)
     return kernel
+
+
+def _interpret(
+    kernel: Kernel, bytecode: Bytecode, source: Source, runs_programs: Interpreter, single: bool
+) -> None:
+    """Let a kernel be interpreted until it is compiled, if its program is within the limits of the
+    interpreter. ValueError if it is not, and nothing may be compiled."""
+    too_large = excess(bytecode, source)
+    if not too_large:
+        kernel.interpret(InterpretedProgram(bytecode, source, runs_programs, single))
+    elif config.compile == "never":
+        raise ValueError(
+            f"{kernel.label} is too large for the interpreter: {too_large}. It can only be compiled: "
+            'wd.config.compile = "background", or "wait"'
+        )
