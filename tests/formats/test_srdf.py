@@ -149,3 +149,20 @@ def test_reference_configurations_equal_pinocchios() -> None:
 def test_documented_numbers() -> None:
     """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.NEARLY_UNIT == 0.001
+
+
+def test_other_configurations_of_the_model_are_kept() -> None:
+    """One with the name of a group state is replaced."""
+    model = load(state(j="0.5"), state("up", k="3"))
+    again = with_group_states(model, srdf(state("up", k="2"), state("down", j="1")))
+    assert list(again.configurations) == ["home", "up", "down"]
+    np.testing.assert_array_equal(again.configurations["up"], [0, 2, 0])
+    np.testing.assert_array_equal(again.configurations["home"], [0.5, 0, 0])
+
+
+def test_the_only_two_links_may_be_excluded() -> None:
+    """A link and itself, or a link that is not there, are left out."""
+    pairs = [("a", "b"), ("a", "a"), ("a", "z")]
+    words = "".join(f'<disable_collisions link1="{a}" link2="{b}"/>' for a, b in pairs)
+    model = wd.load(robot(links("a", "b"), joint("j", child="b")), srdf=srdf(words))
+    assert model.excluded_pairs == (("a", "b"),)

@@ -32,6 +32,8 @@ def test_names_with_links_and_options_give_partial_functions() -> None:
         ("rnee", "did you mean 'rnea'"),
         ("fk:nohand", "did you mean 'panda_hand'"),
         ("fk:shape=pose", "fk has no option 'shape'; it has"),
+        ("rnea:q=1", "rnea has no option 'q'; it has f_ext, gravity$"),
+        ("rnea:out=1", "rnea has no option 'out'"),
         ("rnea:panda_hand", "rnea has no option 'frame'"),
     ],
 )

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from log_files import ARM, lerobot
 
+from warpdyn.labels import on_ray as look
 from warpdyn.labels.labelled_file import Labelling, LogFile
 from warpdyn.labels.on_ray import AHEAD, TRIES, on_ray
 from warpdyn.labels.on_threads import on_threads
@@ -153,3 +154,14 @@ def test_an_error_of_a_task_is_reported(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(ray, "get", raise_error)
     (outcome,) = on_ray(labelling, files, lambda rows: None)
     assert outcome.error == "ValueError: the very reason"
+
+
+@pytest.mark.parametrize("address", ["auto", "head", "head:port", ":10001", "ray://head"])
+def test_only_addresses_with_a_host_and_a_port_are_looked_for(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray itself handles the others."""
+    asked: list[object] = []
+    monkeypatch.setattr(look.socket, "create_connection", lambda *given: asked.append(given))
+    look._look_for(address)
+    assert not asked

@@ -162,3 +162,9 @@ def test_filters_are_read_from_text() -> None:
     for text in ("savgol", "median:5", "savgol:8", "savgol:3", "savgol:9:1", "savgol:x"):
         with pytest.raises(ValueError, match="filter"):
             Filter.of(text)
+
+
+def test_an_episode_is_short_if_it_has_fewer_rows() -> None:
+    """As many rows as the filter's window are enough."""
+    starts, ends = np.array([0, 4]), np.array([4, 9])
+    assert Episodes(starts, ends, np.ones(2)).short(5).tolist() == [True, False]

@@ -9,7 +9,7 @@ from documented_numbers import check_numbers
 
 import warpdyn as wd
 from warpdyn.model.collision_points import collision_spheres
-from warpdyn.model.ground_contact import GroundContact
+from warpdyn.model.ground_contact import ContactFriction, GroundContact
 
 
 def test_spheres_have_the_ground_contact_of_their_shape() -> None:
@@ -29,3 +29,10 @@ def test_spheres_have_the_ground_contact_of_their_shape() -> None:
 
 def test_documented_numbers() -> None:
     check_numbers("model.ground_contact", STANDARD_WEIGHT=9.81)
+
+
+def test_a_condim_leaves_some_of_the_friction() -> None:
+    """1 none, 3 sliding, 4 torsional friction too, 6 all."""
+    whole = ContactFriction(0.9, 0.02, 0.003)
+    wanted = {1: (0, 0, 0), 3: (0.9, 0, 0), 4: (0.9, 0.02, 0), 6: (0.9, 0.02, 0.003)}
+    assert {k: tuple(whole.of_condim(k)) for k in wanted} == wanted

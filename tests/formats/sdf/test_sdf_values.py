@@ -166,3 +166,12 @@ def test_the_frame_of_a_pose_is_named_by_relative_to_since_version_1_7(
     second = '<link name="b"><pose relative_to="a">3 0 0 0 0 0</pose><inertial/></link>'
     found = poses(quietly(robot(first, second, version=version), floating_base=False))
     assert found["b"][0, 3] == x
+
+
+@pytest.mark.parametrize(
+    ("words", "is_nothing"),
+    [("", True), ("0 0.0 -0", True), ("false", True), ("0 true", False), ("0 1e-9", False)],
+)
+def test_an_element_of_zeros_and_falsehoods_says_nothing(words: str, is_nothing: bool) -> None:
+    element = xml_root("file", f"<a><b>{words}</b></a>".encode(), None, "<a>")
+    assert chosen._says_nothing(element) is is_nothing

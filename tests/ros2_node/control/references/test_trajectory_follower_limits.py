@@ -7,6 +7,8 @@ import pytest
 from fleets import MODEL, NAMES, N, Q
 from followed_trajectory import STEP, Followed, there
 
+from ros2_node.control.references.setpoint import ReferenceLimits
+from ros2_node.control.references.trajectory_follower import _too_fast
 from ros2_node.control.references.trajectory_goal import TrajectoryEnd, TrajectoryGoal
 from ros2_node.control.references.waypoint_spline import Waypoint
 
@@ -81,3 +83,20 @@ def test_velocities_and_accelerations_are_within_limits_between_points(violation
             assert (np.abs(out[1]) <= 1.0015 * MODEL.velocity_limit).all()
             assert (np.abs(out[2]) <= 1.0015 * greatest).all()
     assert accepted > 9
+
+
+@pytest.mark.parametrize("slows", [True, False])
+@pytest.mark.parametrize(("speed", "push"), [(2.0, 9.0), (0.5, 3.0)])
+def test_the_refusal_names_the_limit_and_the_remedy(slows, speed, push):
+    """The velocity counts first. A trajectory that is slowed down already starts too fast."""
+    several = np.array([[0.1, 0.1], [speed, push]])
+    numbers = np.array([1.0, 4.0])
+    limits = ReferenceLimits(["a", "b"], *[np.arange(2)] * 2, *[numbers] * 4, numbers > 9.0)
+    said = _too_fast(["a", "b"], limits, *several.T, slows)
+    what = "8, more than its velocity limit 4"
+    if speed < 1.0:
+        what = "12, more than its max_reference_acceleration 4"
+    advice = "slow it down, or set reference_violation to clip"
+    if slows:
+        advice = "its start is too fast for it"
+    assert said == f"b would reach {what}: {advice}"
