@@ -5,6 +5,9 @@ from __future__ import annotations
 from module_numbers import module_numbers
 
 NUMBERS = {
+    "autodiff.torch_operator": {
+        "MOST": 512,
+    },
     "autodiff.torch_remembered": {
         "MOST": 16,
     },
