@@ -147,6 +147,18 @@ def test_calls_that_cannot_be_compiled_are_refused() -> None:
         compiled(lambda x: wd.inverse_kinematics(model, x, frame="tip").q)(targets)
 
 
+def test_a_call_that_cannot_be_compiled_runs_as_it_is() -> None:
+    """The compiler had followed the launch: that took minutes, and the addresses of arrays became
+    values of its graphs, so that a call on tensors of another dtype could end the process."""
+    model, (q, v, tau) = MODELS["pendulum"], motions()
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    call = torch.compile(lambda *given: wd.step(model, *given)[:2], backend="eager")
+    for given in ((q, v, tau), (q[:2], v[:2], tau[:2]), (q.float(), v.float(), tau.float())):
+        assert all(map(torch.equal, call(*given), wd.step(model, *given)[:2]))
+    assert torch._dynamo.utils.counters["frames"]["total"] == 1  # the lambda alone
+
+
 def test_calls_on_fake_tensors_give_shapes_and_dtypes() -> None:
     """There is no launch, inside the mode and outside."""
     from torch._subclasses import FakeTensorMode
