@@ -171,6 +171,19 @@ def test_out_cannot_be_compiled() -> None:
         compile_whole(lambda q: wd.crba(model, q, out=out))(q)
 
 
+def test_a_call_that_cannot_be_compiled_runs_as_it_is() -> None:
+    """The compiler had followed the launch: that took minutes, and the addresses of arrays became
+    values of its graphs, so that a call on tensors of another dtype could end the process."""
+    model, (q, _, _) = MODELS["pendulum"], motions()
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    call = torch.compile(lambda q, out: wd.crba(model, q, out=out), backend="eager")
+    for given in (q, q[:2], q.float()):
+        out = given.new_empty(len(given), 2, 2)
+        assert call(given, out) is out and torch.equal(out, wd.crba(model, given))
+    assert torch._dynamo.utils.counters["frames"]["total"] == 1  # the lambda alone
+
+
 def test_calls_on_fake_tensors_give_shapes_and_dtypes() -> None:
     """There is no launch, inside the mode and outside."""
     from torch._subclasses import FakeTensorMode

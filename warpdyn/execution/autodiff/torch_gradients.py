@@ -29,6 +29,7 @@ from ..launch.batch_shape import all_in_rows, with_leading
 from ..launch.job import Job
 from ..request.call import Call, arguments_in_order, derive, gather, result_names, tables_of
 from ..request.evaluate import record_call
+from .torch_hooks import run_without_compiler
 
 Launch = Callable[[Call], Job]
 """Function that checks and launches a call."""
@@ -349,8 +350,9 @@ _prepared: set[type] = set()
 def prepare(function: type) -> bool:
     """Make `_step` one step for Torch's compiler, with models, Params and public functions among
     its arguments. The compiler calls this itself while it follows code, so that programs without it
-    need not import it."""
+    need not import it. A call that cannot be this step breaks the graph, and runs uncompiled."""
     global _step
+    run_without_compiler(function.__call__)
     if _step is _result:
         pytree.register_pytree_node(Model, _whole, _by_name)
         pytree.register_pytree_node(Params, _parts_of_params, _params_of)

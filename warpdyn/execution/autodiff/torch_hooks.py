@@ -36,3 +36,16 @@ def replace_when_compiled(function: Any, replacement: Callable[..., Any]) -> Non
     """Let Torch's compiler trace `replacement` instead of a function. Other versions ignore this, and
     trace the function itself."""
     function._torchdynamo_inline = replacement
+
+
+def run_without_compiler(function: Any) -> None:
+    """Let Torch's compiler run a function, and all that it calls, as plain Python. Without this it
+    compiles the launch where a call breaks its graph. Other versions ignore this, and compile it."""
+    try:
+        from torch._C._dynamo import eval_frame
+
+        skip = eval_frame._FrameAction.SKIP
+        strategy = eval_frame._FrameExecStrategy(skip, skip)
+        eval_frame.set_code_exec_strategy(function.__code__, strategy)
+    except (ImportError, AttributeError, TypeError):
+        return
