@@ -14,6 +14,7 @@ from warpdyn.rl import task_functions
 from warpdyn.rl.task import Episode, TaskError
 from warpdyn.rl.variation import Push
 from warpdyn.user_kernels import random_numbers
+from warpdyn.user_kernels.values import objects
 
 
 class Level(Hold):
@@ -210,3 +211,17 @@ def test_begin_cannot_return_a_name_of_the_environment(name: str) -> None:
         rl.TaskError, match=f"begin or keep: the environment reserves the name {name};"
     ):
         rl.VecEnv(task, 1)
+
+
+def test_a_push_changes_the_linear_velocity_of_the_base_alone() -> None:
+    """It is horizontal, within its bounds, and only comes when it is due."""
+    task, key = rl.make("quadruped_velocity"), random_numbers.key(3, 1, 0)
+    push = Push(0.5, 10 * task.step_seconds, least=0.25)
+    v = np.linspace(-1.0, 1.0, task.model.nv)
+    for age, is_due in ((10.0, True), (7.0, False)):
+        state = Episode({"q": task.model.neutral, "v": v, "age": age})
+        pushed = objects(task_functions.push_base(task, push, state, key))
+        change = np.array(pushed.tolist()) - v
+        assert change.shape == v.shape and not change[2:].any()
+        speed = float(np.hypot(*change[:2]))
+        assert 0.25 <= speed <= 0.5 if is_due else speed == 0.0
