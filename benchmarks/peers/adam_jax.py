@@ -11,8 +11,8 @@ from ..algorithms import ALGORITHMS
 from ..robots import Robot
 from ..workload import cotangents
 from . import Prepared
-from .in_adam import GRAVITY, converted, function_of, inputs_of, joints_of
-from .in_jax import compiled, jax, jnp
+from .in_adam import GRAVITY, convert, function_of, inputs_of, joints_of
+from .in_jax import jax, jit_call, jnp
 
 import adam  # isort: skip  (after the flags of in_jax)
 from adam.jax import KinDynComputations  # isort: skip
@@ -47,13 +47,13 @@ def prepare(
 
             return jax.vjp(of, *(arrays[k] for k in wrt))[1](weights)
 
-        run = compiled(gradient, cotangents(shape, count), *given, batched=False)
+        run = jit_call(gradient, cotangents(shape, count), *given, batched=False)
         form = f"jit of jax.vjp of {form}"
     else:
-        run = compiled(lambda *x: (function(*x),), *given, batched=False)
+        run = jit_call(lambda *x: (function(*x),), *given, batched=False)
         form = f"jit of {form}"
 
     def answers() -> list[np.ndarray]:
-        return [converted(robot, algorithm, states, np.asarray(x[:16], float)) for x in run()]
+        return [convert(robot, algorithm, states, np.asarray(x[:16], float)) for x in run()]
 
     return Prepared(run, count, answers, form)

@@ -13,7 +13,7 @@ from ..algorithms import ALGORITHMS
 from ..robots import Robot
 from ..workload import cotangents
 from . import Prepared
-from .in_adam import GRAVITY, converted, function_of, inputs_of, joints_of
+from .in_adam import GRAVITY, convert, function_of, inputs_of, joints_of
 
 NAME, PACKAGES, DTYPE = "adam (Torch)", ("adam-robotics", "torch"), "float32"
 LARGE_FROM, FEW = 12, 1024
@@ -69,7 +69,7 @@ def prepare(
 
     def answers() -> list[np.ndarray]:
         return [
-            converted(robot, algorithm, few, x[:16].detach().cpu().double().numpy()) for x in kept
+            convert(robot, algorithm, few, x[:16].detach().cpu().double().numpy()) for x in kept
         ]
 
     return Prepared(run, count, answers, form)

@@ -36,7 +36,7 @@ LIMIT = 120.0
 CHILD = "import sys; from benchmarks.peers.jax_aot import child; child(*sys.argv[1:])"
 
 
-def needed(peer: Installed) -> bool:
+def is_needed(peer: Installed) -> bool:
     """True if the peer's programs are compiled ahead."""
     return "jax" in peer.module.PACKAGES
 
@@ -54,7 +54,7 @@ def seconds(
     }
     about |= {"form": prepared.form, "urdf": hashlib.sha256(robot.urdf.encode()).hexdigest()[:16]}
     about |= {"versions": {**peer.versions, "flags": os.environ.get("XLA_FLAGS", "").strip()}}
-    known = _known(about)
+    known = _known_seconds(about)
     if known and (known["seconds"] is not None or known["limit"] >= limit):
         return _within(known["seconds"], known["limit"] if known["seconds"] is None else limit)
     found = _compile(peer.key, robot.name, algorithm, prepared.count, device, limit)
@@ -69,7 +69,7 @@ def _within(found: float | None, limit: float) -> float:
     return found
 
 
-def _known(about: Mapping[str, Any]) -> dict[str, Any] | None:
+def _known_seconds(about: Mapping[str, Any]) -> dict[str, Any] | None:
     file = FOLDER / "seconds.jsonl"
     lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     return next((line for line in reversed(lines) if about.items() <= line.items()), None)

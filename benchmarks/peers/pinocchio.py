@@ -34,7 +34,7 @@ def prepare(
         raise CannotDo("no vector-Jacobian products; matrices of derivatives only")
     links = [model.getFrameId(name, pin.BODY) for name in robot.model.link_names]
     call, answer = functions(model, data, frame, peer.G, links)[algorithm]
-    given = converted(peer, states, ALGORITHMS[algorithm].arrays, STATES)
+    given = convert(peer, states, ALGORITHMS[algorithm].arrays, STATES)
 
     def run() -> None:
         for state in given:
@@ -53,7 +53,7 @@ def prepare(
     return Prepared(run, len(given), answers, FORM)
 
 
-def converted(
+def convert(
     peer: Pinocchio, states: Mapping[str, np.ndarray], names: tuple[str, ...], count: int
 ) -> list[tuple]:
     """Arguments of each state in Pinocchio's coordinates."""

@@ -12,7 +12,7 @@ from warpdyn.peers.pinocchio import Pinocchio
 from ..interleave import CORES
 from ..robots import Robot
 from . import CannotDo, Prepared
-from .pinocchio import converted
+from .pinocchio import convert
 
 NAME, PACKAGES, DTYPE = "Pinocchio, batch", ("pin",), "float64"
 
@@ -33,7 +33,7 @@ def prepare(
     count = len(states["q"])
     given = [
         np.asfortranarray(np.array(x).T)
-        for x in zip(*converted(peer, states, names, count), strict=True)
+        for x in zip(*convert(peer, states, names, count), strict=True)
     ]
 
     def of(threads: int) -> Prepared:

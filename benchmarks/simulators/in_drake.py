@@ -70,7 +70,7 @@ def roll_out(scene: OnGround, dt: float, approximation: str) -> Motion:
             ) from error
         pose = plant.EvalBodyPoseInWorld(context, base).translation()
         velocity = plant.EvalBodySpatialVelocityInWorld(context, base).translational()
-        rows.append((pose, velocity, _carried(port.Eval(context))))
+        rows.append((pose, velocity, _contact_force(port.Eval(context))))
     return collected(dt, rows)
 
 
@@ -118,7 +118,7 @@ def _actuators(plant: Any) -> list[Any]:
     return [plant.get_joint_actuator(k) for k in plant.GetJointActuatorIndices()]
 
 
-def _carried(contacts: Any) -> np.ndarray:
+def _contact_force(contacts: Any) -> np.ndarray:
     """Sum of the forces of all contacts on the robot."""
     total = np.zeros(3)
     for k in range(contacts.num_point_pair_contacts()):
