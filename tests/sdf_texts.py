@@ -110,16 +110,12 @@ def pose_matrix(
 ) -> np.ndarray:
     """The 4x4 matrix of SDF's six pose numbers."""
     T = np.eye(4)
-    T[:3, :3] = (
-        rotation_about([0, 0, 1], yaw)
-        @ rotation_about([0, 1, 0], pitch)
-        @ rotation_about([1, 0, 0], roll)
-    )
+    T[:3, :3] = rotation([0, 0, 1], yaw) @ rotation([0, 1, 0], pitch) @ rotation([1, 0, 0], roll)
     T[:3, 3] = x, y, z
     return T
 
 
-def rotation_about(axis: object, angle: float) -> np.ndarray:
+def rotation(axis: object, angle: float) -> np.ndarray:
     """The rotation matrix about an axis, by Rodrigues' formula."""
     x, y, z = np.asarray(axis, dtype=float) / np.linalg.norm(np.asarray(axis, dtype=float))
     K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])

@@ -10,7 +10,7 @@ import numpy as np
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
 from ..workload import cotangents
-from . import Prepared
+from . import PreparedRun
 from .in_adam import GRAVITY, convert, function_of, inputs_of, joints_of
 from .in_jax import jax, jit_call, jnp
 
@@ -22,7 +22,7 @@ NAME, PACKAGES, DTYPE = "adam (JAX)", ("adam-robotics", "jax"), "float32"
 
 def prepare(
     robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
-) -> Prepared:
+) -> PreparedRun:
     K = KinDynComputations(robot.bare, joints_of(robot), gravity=jnp.asarray(GRAVITY, jnp.float32))
     K.set_frame_velocity_representation(
         adam.Representations.BODY_FIXED_REPRESENTATION
@@ -56,4 +56,4 @@ def prepare(
     def answers() -> list[np.ndarray]:
         return [convert(robot, algorithm, states, np.asarray(x[:16], float)) for x in run()]
 
-    return Prepared(run, count, answers, form)
+    return PreparedRun(run, count, answers, form)

@@ -12,7 +12,7 @@ from adam.pytorch import KinDynComputations
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
 from ..workload import cotangents
-from . import Prepared
+from . import PreparedRun
 from .in_adam import GRAVITY, convert, function_of, inputs_of, joints_of
 
 NAME, PACKAGES, DTYPE = "adam (Torch)", ("adam-robotics", "torch"), "float32"
@@ -23,7 +23,7 @@ of 4,096 takes 0.7 to 0.95 of the time per robot of a batch of 1,024."""
 
 def prepare(
     robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
-) -> Prepared:
+) -> PreparedRun:
     torch.set_num_threads(1)
     place = torch.device(device)
     K = KinDynComputations(
@@ -72,4 +72,4 @@ def prepare(
             convert(robot, algorithm, few, x[:16].detach().cpu().double().numpy()) for x in kept
         ]
 
-    return Prepared(run, count, answers, form)
+    return PreparedRun(run, count, answers, form)

@@ -25,7 +25,7 @@ from ..interleave import CORES
 from ..robots import Robot
 from ..robots import robot as robot_named
 from ..workload import states_of
-from . import CannotDo, Installed, Prepared, find
+from . import CannotDo, InstalledPeer, PreparedRun, find
 
 FOLDER = Path(
     os.environ.get("JAX_COMPILATION_CACHE_DIR") or cache_directory() / "benchmarks" / "jax"
@@ -36,13 +36,18 @@ LIMIT = 120.0
 CHILD = "import sys; from benchmarks.peers.jax_aot import child; child(*sys.argv[1:])"
 
 
-def is_needed(peer: Installed) -> bool:
+def is_needed(peer: InstalledPeer) -> bool:
     """True if the peer's programs are compiled ahead."""
     return "jax" in peer.module.PACKAGES
 
 
 def seconds(
-    peer: Installed, robot: Robot, algorithm: str, prepared: Prepared, device: str, limit: float
+    peer: InstalledPeer,
+    robot: Robot,
+    algorithm: str,
+    prepared: PreparedRun,
+    device: str,
+    limit: float,
 ) -> float:
     """Seconds of the cold first call, from a record or a new process. Raises CannotDo beyond the limit."""
     about = {

@@ -13,7 +13,7 @@ from warpdyn.cli.workload import furthest_link
 
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
-from . import CannotDo, Prepared
+from . import CannotDo, PreparedRun
 from .in_jax import jit_call, jnp
 
 import jaxsim.api as js  # isort: skip  (after the flags of in_jax)
@@ -28,7 +28,7 @@ LIGHT = 1e-9
 
 def prepare(
     robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
-) -> Prepared:
+) -> PreparedRun:
     model, count = robot.model, len(states["q"])
     if device == "cpu":
         count = min(count, BATCH)
@@ -127,7 +127,7 @@ def prepare(
         return [found]
 
     form = f"jit of vmap: {form}"
-    return Prepared(run, count, answers, form, start=run.start, finish=run.finish)
+    return PreparedRun(run, count, answers, form, start=run.start, finish=run.finish)
 
 
 _models: dict[str, Any] = {}

@@ -12,7 +12,7 @@ from warpdyn.cli.workload import furthest_link
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
 from ..workload import cotangents
-from . import CannotDo, Prepared
+from . import CannotDo, PreparedRun
 from .in_jax import jax, jit_call, jnp
 from .in_mujoco import InMuJoCo
 
@@ -29,7 +29,7 @@ the first and the last are below 3e-14."""
 
 def prepare(
     robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
-) -> Prepared:
+) -> PreparedRun:
     plain = ALGORITHMS[algorithm].of or algorithm
     if algorithm.endswith("derivatives") or (
         plain != algorithm and (robot.floating or plain not in ("rnea", "aba"))
@@ -131,7 +131,7 @@ def prepare(
 
         run = jit_call(gradient, weights, *given, device=device)
         form = f"jit of vmap of jax.vjp: {form}"
-        return Prepared(
+        return PreparedRun(
             run,
             count,
             lambda: [convert(x) for x in run()],
@@ -141,7 +141,7 @@ def prepare(
             finish=run.finish,
         )
     run = jit_call(function, *given, device=device)
-    return Prepared(
+    return PreparedRun(
         run,
         count,
         lambda: [convert(run())],

@@ -13,7 +13,7 @@ from warpdyn.cli.workload import furthest_link
 from ..algorithms import ALGORITHMS
 from ..cuda_graph import Graph
 from ..robots import Robot
-from . import CannotDo, Prepared
+from . import CannotDo, PreparedRun
 from .in_mujoco import rotations
 
 import newton as nt  # isort: skip  (Warp's settings first)
@@ -29,7 +29,7 @@ SLOW_FROM, FEW = 20, 512
 
 def prepare(
     robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
-) -> Prepared:
+) -> PreparedRun:
     known = ("fk_frame", "fk", "jacobian", "crba", "rnea", "gravity_torques")
     if ALGORITHMS[algorithm].gradient or algorithm.endswith("derivatives"):
         raise CannotDo(
@@ -169,8 +169,8 @@ def prepare(
     call, read, form = chain[algorithm]
     if device != "cpu":
         graph = Graph(call, device)
-        return Prepared(graph, count, lambda: [read()], form + "; graph", launches=True)
-    return Prepared(call, count, lambda: [read()], form)
+        return PreparedRun(graph, count, lambda: [read()], form + "; graph", launches=True)
+    return PreparedRun(call, count, lambda: [read()], form)
 
 
 def free_base(states: Mapping[str, np.ndarray], com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from warpdyn.peers.pinocchio import Pinocchio
 
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
-from . import CannotDo, Prepared
+from . import CannotDo, PreparedRun
 
 NAME, PACKAGES, DTYPE = "Pinocchio", ("pin",), "float64"
 FORM = "one Python call for a state, C++ inside"
@@ -26,7 +26,7 @@ FRAME = pin.LOCAL_WORLD_ALIGNED
 
 def prepare(
     robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
-) -> Prepared:
+) -> PreparedRun:
     peer = Pinocchio(robot.model, robot.urdf)
     model, data = peer.robot, peer.robot.createData()
     frame = model.getFrameId(furthest_link(robot.model), pin.BODY)
@@ -50,7 +50,7 @@ def prepare(
             rows.append(found if isinstance(found, tuple) else (found,))
         return [np.array(column) for column in zip(*rows, strict=True)]
 
-    return Prepared(run, len(given), answers, FORM)
+    return PreparedRun(run, len(given), answers, FORM)
 
 
 def convert(

@@ -21,7 +21,7 @@ from pydrake.systems.framework import DiagramBuilder
 from warpdyn.peers.peer import bare
 
 from ..peers import CannotDo
-from . import DISSIPATION, Motion, OnGround, collected
+from . import DISSIPATION, Motion, OnGround, collect
 
 NAME, PACKAGES = "Drake", ("drake",)
 SAYS = (
@@ -71,7 +71,7 @@ def roll_out(scene: OnGround, dt: float, approximation: str) -> Motion:
         pose = plant.EvalBodyPoseInWorld(context, base).translation()
         velocity = plant.EvalBodySpatialVelocityInWorld(context, base).translational()
         rows.append((pose, velocity, _contact_force(port.Eval(context))))
-    return collected(dt, rows)
+    return collect(dt, rows)
 
 
 def _robot(plant: Any, scene: OnGround) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from warpdyn.peers.mujoco_scene import Drives, mujoco_scene
 
-from . import Motion, OnGround, collected
+from . import Motion, OnGround, collect
 
 NAME, PACKAGES = "MuJoCo C", ("mujoco",)
 SAYS = (
@@ -67,4 +67,4 @@ def roll_out(scene: OnGround, dt: float) -> Motion:
     for _ in range(round(scene.seconds / dt)):
         mujoco.mj_step(robot, data)
         rows.append((data.qpos[:3].copy(), data.qvel[:3].copy(), contact_force(robot, data)))
-    return collected(dt, rows)
+    return collect(dt, rows)

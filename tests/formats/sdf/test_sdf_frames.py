@@ -19,7 +19,7 @@ from sdf_texts import (
     poses,
     refusal,
     robot,
-    rotation_about,
+    rotation,
     sdf,
     world,
 )
@@ -138,7 +138,7 @@ def test_joints_may_name_frames() -> None:
     start = pose_matrix(1, 2, 3, 0.1, 0.2, 0.3)
     J = pose_matrix(0, 1, 0, 0, 0, 0.3)
     turn = np.eye(4)
-    turn[:3, :3] = rotation_about([0, 0, 1], 0.7)
+    turn[:3, :3] = rotation([0, 0, 1], 0.7)
     assert np.allclose(moved["b"], start @ J @ turn @ np.linalg.inv(J), rtol=0, atol=ROUND_OFF)
 
 

@@ -23,7 +23,7 @@ from sdf_texts import (
     refusal,
     remarks,
     robot,
-    rotation_about,
+    rotation,
     sdf,
     world,
 )
@@ -41,30 +41,18 @@ PITCH = "<screw_thread_pitch>0.5</screw_thread_pitch>"
 TURN = [0.1, -0.2, 0.3, math.sqrt(1 - 0.14)]
 
 KINDS = {
-    "revolute": ("", [0.7], lambda q: motion(rotation_about(U, q[0]))),
-    "continuous": ("", [0.7], lambda q: motion(rotation_about(U, q[0]))),
+    "revolute": ("", [0.7], lambda q: motion(rotation(U, q[0]))),
+    "continuous": ("", [0.7], lambda q: motion(rotation(U, q[0]))),
     "prismatic": ("", [0.7], lambda q: motion(p=U * q[0])),
-    "screw": (
-        PITCH,
-        [0.7],
-        lambda q: motion(rotation_about(U, q[0]), U * 0.5 * q[0] / (2 * math.pi)),
-    ),
+    "screw": (PITCH, [0.7], lambda q: motion(rotation(U, q[0]), U * 0.5 * q[0] / (2 * math.pi))),
     "fixed": ("", [], lambda q: np.eye(4)),
     "ball": (
         "",
         TURN,
         lambda q: motion(np.array([[*row] for row in quaternion_rotation(q).matrix.rows])),
     ),
-    "universal": (
-        "",
-        [0.7, -0.4],
-        lambda q: motion(rotation_about(U, q[0]) @ rotation_about(W, q[1])),
-    ),
-    "revolute2": (
-        "",
-        [0.7, -0.4],
-        lambda q: motion(rotation_about(U, q[0]) @ rotation_about(W, q[1])),
-    ),
+    "universal": ("", [0.7, -0.4], lambda q: motion(rotation(U, q[0]) @ rotation(W, q[1]))),
+    "revolute2": ("", [0.7, -0.4], lambda q: motion(rotation(U, q[0]) @ rotation(W, q[1]))),
 }
 """What a type needs besides its axes, a position, and the motion of the child side in the parent side."""
 
