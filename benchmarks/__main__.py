@@ -33,7 +33,7 @@ from . import cases as lists
 from . import robots as machines
 from .algorithms import ALGORITHMS
 from .interleave import CORES, ROUNDS
-from .peers import PEERS, Installed, find, jax_aot
+from .peers import PEERS, InstalledPeer, find, jax_aot
 
 HERE = Path(__file__).parent
 
@@ -134,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def describe_run(device: str, peers: Sequence[Installed]) -> dict[str, Any]:
+def describe_run(device: str, peers: Sequence[InstalledPeer]) -> dict[str, Any]:
     """Date, hardware, commit and versions of a run."""
     git = ["git", "describe", "--always", "--dirty"]
     commit = subprocess.run(
@@ -165,7 +165,7 @@ def _fill_defaults(given: argparse.Namespace) -> None:
     """Fill in the options that were not given: everything, or a short selection with --quick."""
     quick, on_gpu = given.quick, given.device != "cpu"
     given.robots = given.robots or (lists.QUICK_ROBOTS if quick else lists.ROBOTS)
-    if not machines.installed():
+    if not machines.is_installed():
         given.robots = [name for name in given.robots if name not in machines.REAL] or ["quadruped"]
     given.algorithms = given.algorithms or (lists.QUICK_ALGORITHMS if quick else lists.NAMES)
     batches = lists.QUICK_BATCHES if quick else lists.GPU_BATCHES if on_gpu else lists.BATCHES

@@ -20,7 +20,7 @@ from warpdyn.arrays.layout import data_caches
 
 from .interleave import CORES, Turn, take_turns
 from .records import Run, line, short, table
-from .robots import installed, robot
+from .robots import is_installed, robot
 from .workload import Work, states_of
 
 CASES = (
@@ -66,7 +66,7 @@ for one robot; rows to [n, B] memory if a result has at most 256 bytes; one thre
 
 def measure(rounds: int = ROUNDS, batches: Sequence[int] = BATCHES) -> Iterator[dict[str, Any]]:
     """Yield a record for each case and batch size, with ns per robot for each kind of call."""
-    for name, algorithm in CASES if installed() else (("panda", "rnea"),):
+    for name, algorithm in CASES if is_installed() else (("panda", "rnea"),):
         work = Work(robot(name), algorithm, states_of(robot(name), SMALL))
         wd.runtime.set_num_threads(1)
         near = _turn(work.bind(), SMALL)
@@ -118,12 +118,12 @@ def _turns(name: str, algorithm: str, batch: int) -> dict[str, Turn]:
 def _turn(run: Callable[[], Any], batch: int) -> Turn:
     """Turn of a call on one core, in CPU time."""
 
-    def repeated() -> None:
+    def repeat() -> None:
         for _ in range(REPEATED):
             run()
 
     one_by_one = batch > SMALL
-    calls = (run, batch) if one_by_one else (repeated, REPEATED * batch)
+    calls = (run, batch) if one_by_one else (repeat, REPEATED * batch)
     return Turn(*calls, CORES[-1:], clock=time.process_time)
 
 

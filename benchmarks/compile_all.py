@@ -51,7 +51,7 @@ def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
             return np.array([whole.get(name, np.ones(WIDTHS[name]))], np.float32)
         return np.ones((1, model.nv), np.float32)
 
-    def given(function: Callable[..., Any]) -> tuple[list[Any], dict[str, Any], bool]:
+    def arguments_of(function: Callable[..., Any]) -> tuple[list[Any], dict[str, Any], bool]:
         """Arguments and options of a call; True if the function takes a frame that was left out."""
         parameters = inspect.signature(function).parameters
         positional = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
@@ -81,7 +81,7 @@ def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
             *(() if model.actuators else ("actuator_torques",)),
         ):
             continue
-        arguments, options, framed = given(function)
+        arguments, options, framed = arguments_of(function)
         yield name, lambda f=function, a=arguments, o=options: f(*a, **o)
         if framed:
             yield (

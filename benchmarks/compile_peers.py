@@ -22,7 +22,7 @@ from tqdm import tqdm
 from . import cases as lists
 from .algorithms import ALGORITHMS
 from .interleave import CORES
-from .peers import PEERS, CannotDo, Installed, find, jax_aot
+from .peers import PEERS, CannotDo, InstalledPeer, find, jax_aot
 from .robots import robot as robot_named
 from .throughput import PEER_BATCH
 from .workload import states_of
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     wp.config.log_level = wp.LOG_ERROR
     os.sched_setaffinity(0, CORES[-1:])
-    peers = [peer for peer in find(given.peers)[0] if jax_aot.needed(peer)]
+    peers = [peer for peer in find(given.peers)[0] if jax_aot.is_needed(peer)]
     warnings.showwarning = lambda *_, **__: (
         None
     )  # JaxSim replaces the filters and shows its warnings anyway
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _compile(
-    peer: Installed, robot: str, algorithm: str, given: argparse.Namespace
+    peer: InstalledPeer, robot: str, algorithm: str, given: argparse.Namespace
 ) -> Iterator[str]:
     """Yield the compile time, or the reason for its absence; nothing if the peer lacks the function."""
     try:

@@ -62,7 +62,7 @@ SECTOR = 32
 BATCHES = (4096, 65536)
 
 
-class Modelled(NamedTuple):
+class ModelledTime(NamedTuple):
     """A time [s], the limit that sets it, and the kernel's lower bound [s]."""
 
     seconds: float
@@ -77,7 +77,7 @@ def resident_blocks(registers: int, shared_bytes: int, warps: int = 1) -> int:
     return min(by_registers, by_shared, MOST_BLOCKS)
 
 
-def modelled_time(count: int, kernel: Mapping[str, float]) -> Modelled:
+def modelled_time(count: int, kernel: Mapping[str, float]) -> ModelledTime:
     """Time of a launch for `count` environments."""
     warps, blocks = int(kernel.get("warps", 1)), -(-count // BLOCK)
     resident = resident_blocks(int(kernel["registers"]), int(kernel["shared_bytes"]), warps)
@@ -96,7 +96,7 @@ def modelled_time(count: int, kernel: Mapping[str, float]) -> Modelled:
     }
     bound = max(times, key=times.__getitem__)
     on_all = blocks * instructions / (MULTIPROCESSORS * SCHEDULERS) / CLOCK
-    return Modelled(times[bound], bound, max(times["memory"], on_all))
+    return ModelledTime(times[bound], bound, max(times["memory"], on_all))
 
 
 def local_time(kernel: Mapping[str, float], count: int, resident: int) -> float:

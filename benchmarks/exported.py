@@ -97,7 +97,7 @@ def pinocchio_in_cpp() -> str:
     urdf = Path(wd.__file__).parent / "robots" / "panda.urdf"
     model = pin.buildModelFromUrdf(str(urdf))
 
-    def listed(numbers: Any) -> str:
+    def join_numbers(numbers: Any) -> str:
         return ", ".join(repr(float(x)) for x in np.asarray(numbers).flatten())
 
     lines = ["pinocchio::Model m;"]
@@ -109,11 +109,11 @@ def pinocchio_in_cpp() -> str:
         else:
             kind += "()"
         lines.append(
-            f"{{ Eigen::Matrix3d R, I; R << {listed(pose.rotation)}; I << {listed(inertia.inertia)};"
+            f"{{ Eigen::Matrix3d R, I; R << {join_numbers(pose.rotation)}; I << {join_numbers(inertia.inertia)};"
             f" const auto j = m.addJoint({model.parents[k]}, {kind}, pinocchio::SE3(R, "
-            f'Eigen::Vector3d({listed(pose.translation)})), "j{k}");'
+            f'Eigen::Vector3d({join_numbers(pose.translation)})), "j{k}");'
             f" m.appendBodyToJoint(j, pinocchio::Inertia({float(inertia.mass)!r}, "
-            f"Eigen::Vector3d({listed(inertia.lever)}), I), pinocchio::SE3::Identity()); }}"
+            f"Eigen::Vector3d({join_numbers(inertia.lever)}), I), pinocchio::SE3::Identity()); }}"
         )
     lines += [
         "pinocchio::Data d(m);",

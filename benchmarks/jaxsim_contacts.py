@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 import warpdyn as wd
 
-from .jaxsim_scenes import KEPT, PARITY, SCENES, SECONDS, STORED, Scene, stored
+from .jaxsim_scenes import KEPT, PARITY, SCENES, SECONDS, STORED, Scene, load_results
 
 INTEGRATORS = {
     "semi_implicit": js.model.IntegratorType.SemiImplicitEuler,
@@ -281,7 +281,7 @@ def main() -> None:
                 f"moved {np.abs(path[-1, :3] - path[0, :3]).max():.3g} m"
             )
         if arguments.store:
-            answers = stored() if STORED.exists() else {}
+            answers = load_results() if STORED.exists() else {}
             STORED.write_text(json.dumps(answers | {name: kept}) + "\n")
 
 

@@ -121,7 +121,7 @@ PARITY = ("semi_implicit", "rk4")
 """Integrators of both libraries."""
 
 
-def stored() -> dict[str, Any]:
+def load_results() -> dict[str, Any]:
     """JaxSim's results by scene."""
     answers: dict[str, Any] = json.loads(STORED.read_text())
     return answers

@@ -66,7 +66,7 @@ def write_log(path: Path, rows: int, given: bool, seed: int = 0) -> None:
 
 
 @contextlib.contextmanager
-def timed(spent: dict[str, float], owner: type, name: str, stage: str) -> Iterator[None]:
+def add_up_time(spent: dict[str, float], owner: type, name: str, stage: str) -> Iterator[None]:
     """Add up the CPU time of a method under the name of a stage; for a generator, the time of its steps."""
     plain: Callable[..., Any] = getattr(owner, name)
 
@@ -105,11 +105,11 @@ def rows_per_second(folder: Path) -> dict[str, Any]:
         for _ in range(4):
             spent: dict[str, float] = {}
             with contextlib.ExitStack() as stack:
-                stack.enter_context(timed(spent, ParquetLog, "parts", "decode"))
-                stack.enter_context(timed(spent, Inputs, "_derivatives", "filter"))
-                stack.enter_context(timed(spent, Quantity, "values", "kernel"))
+                stack.enter_context(add_up_time(spent, ParquetLog, "parts", "decode"))
+                stack.enter_context(add_up_time(spent, Inputs, "_derivatives", "filter"))
+                stack.enter_context(add_up_time(spent, Quantity, "values", "kernel"))
                 for method in ("write", "close"):
-                    stack.enter_context(timed(spent, ParquetWriter, method, "encode"))
+                    stack.enter_context(add_up_time(spent, ParquetWriter, method, "encode"))
                 begin = time.process_time()
                 outcome = label_file(labelling, file)
                 total = time.process_time() - begin

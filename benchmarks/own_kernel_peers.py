@@ -46,7 +46,7 @@ def in_numpy(robot: Robot, frame: str, states: Mapping[str, np.ndarray]) -> Peer
 
 def in_jax(robot: Robot, frame: str, states: Mapping[str, np.ndarray]) -> Peer:
     """The controller as a jitted function of whole batches with adam. vmap of adam fails in this JAX."""
-    from .peers.in_jax import compiled, jax, jnp
+    from .peers.in_jax import jax, jit_call, jnp
 
     import adam  # isort: skip  (after the flags of in_jax)
     from adam.jax import KinDynComputations  # isort: skip
@@ -60,13 +60,13 @@ def in_jax(robot: Robot, frame: str, states: Mapping[str, np.ndarray]) -> Peer:
         return _torques(K, frame, H, q, v, target)
 
     given = [H, *(states[n] for n in ("q", "v", "target"))]
-    run = compiled(torques, *given, batched=False)
+    run = jit_call(torques, *given, batched=False)
 
-    def pulled(weights: Any, *arrays: Any) -> Any:
+    def pull_back(weights: Any, *arrays: Any) -> Any:
         tau, back = jax.vjp(torques, *arrays)
         return tau, back(weights)[1:]
 
-    gradient = compiled(pulled, np.ones(states["q"].shape), *given, batched=False)
+    gradient = jit_call(pull_back, np.ones(states["q"].shape), *given, batched=False)
     return Peer("JAX: adam, jit", 1e-5, run, lambda: np.asarray(run()), gradient)
 
 

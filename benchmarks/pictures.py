@@ -141,7 +141,7 @@ def many(page: Viewer) -> None:
 
 def walking(page: Viewer) -> None:
     """The policy of the package with a command of 1 m/s ahead, every 0.7 s."""
-    task, rows = walked((1.0, 0.0, 0.0), 4 * 35 + 50, along_x=True)
+    task, rows = walk((1.0, 0.0, 0.0), 4 * 35 + 50, along_x=True)
     for k, opacity in zip(range(50 + 34, len(rows), 35), (0.3, 0.45, 0.65, 1.0), strict=True):
         page.add(task.model, rows[k], f"moment {k}", opacity=opacity)
     frame(page, (0.6, -1.0, 0.4), distance=0.95, level=0.0)
@@ -258,7 +258,7 @@ def four_bar(page: Viewer) -> None:
     frame(page, (0.2, -1.0, 0.2), distance=0.9)
 
 
-def walked(
+def walk(
     wanted: Sequence[float], steps: int, *, along_x: bool = False
 ) -> tuple[rl.Task, np.ndarray]:
     """The quadruped task, and configurations (steps, nq) under the policy of the package with these commands.

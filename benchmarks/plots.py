@@ -61,7 +61,7 @@ def _look(k: int) -> dict[str, Any]:
     return {"color": f"C{k % 10}", "marker": MARKS[k % len(MARKS)], "markersize": 4}
 
 
-def _named(run: Run, robot: str) -> str:
+def _label(run: Run, robot: str) -> str:
     return f"{robot}, {run.dof(robot)} dof"
 
 
@@ -99,7 +99,7 @@ def _throughput(folder: Path, run: Run) -> None:
         axes.tick_params(labelbottom=True)
         axes.set_xlabel("robots in the batch", fontsize="small")
     lines = [
-        grid.flat[0].plot([], [], label=_named(run, robot), **_look(k))[0]
+        grid.flat[0].plot([], [], label=_label(run, robot), **_look(k))[0]
         for k, robot in enumerate(run.robots)
     ]
     if dotted:
@@ -149,7 +149,7 @@ def _ratios(folder: Path, run: Run) -> None:
             asked = robot in ("panda", "talos_reduced") and lists.TIMES_BEST_PEER.get(algorithm)
             if asked:
                 axes.hlines(asked, place - 0.48, place + 0.48, color="black", linewidth=1)
-        axes.set(yscale="log", ylabel=_named(run, robot).replace(", ", "\n"))
+        axes.set(yscale="log", ylabel=_label(run, robot).replace(", ", "\n"))
         axes.axhline(1, color="black", linewidth=0.8)
         axes.grid(axis="y", alpha=0.3)
         axes.set_axisbelow(True)
@@ -215,7 +215,7 @@ def _scaling(folder: Path, run: Run) -> None:
     grid[0][0].set_ylabel("ns for one robot")
     grid[1][0].set_ylabel("ns for 1,000 operations")
     names = ", ".join(
-        _named(run, robot).removesuffix(" dof").replace(",", "") for robot in run.robots
+        _label(run, robot).removesuffix(" dof").replace(",", "") for robot in run.robots
     )
     canvas.supxlabel(f"degrees of freedom ({names})", fontsize="small")
     canvas.suptitle(f"Cost of warpdyn's programs, {_plain(run)}; {_title(run)}", fontsize="small")
@@ -245,7 +245,7 @@ def _roofline(folder: Path, run: Run) -> None:
                 r["operations"] / r["bytes"], r["operations"] / r["ns"], **_point(r["algorithm"])
             )
         axes.set(xscale="log", yscale="log")
-        axes.set_title(_named(run, robot), fontsize="small")
+        axes.set_title(_label(run, robot), fontsize="small")
         axes.grid(alpha=0.3)
     for axes in grid.flat[len(points) :]:
         axes.set_axis_off()

@@ -28,7 +28,7 @@ class Target:
     form: str
 
     @property
-    def reached(self) -> bool:
+    def is_reached(self) -> bool:
         return self.value >= self.wanted if self.least else self.value <= self.wanted
 
     @property
@@ -119,7 +119,7 @@ class Run:
         if wanted is None:
             return text
         self.asked.append(Target(figure, robot, what, value, wanted, least, form))
-        return text if self.asked[-1].reached else f"**{text}**"
+        return text if self.asked[-1].is_reached else f"**{text}**"
 
 
 def is_plain(r: Record) -> bool:

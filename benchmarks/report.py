@@ -57,11 +57,11 @@ def lines(run: Run, pages: Mapping[str, str] | None = None) -> Iterator[str]:
         _memory,
     )
     body = [text for part in parts for text in part(run)]
-    yield from _missed(run, pages)
+    yield from _missed_targets(run, pages)
     yield from body
 
 
-def _missed(run: Run, pages: Mapping[str, str]) -> Iterator[str]:
+def _missed_targets(run: Run, pages: Mapping[str, str]) -> Iterator[str]:
     """Lines of a table with a row for each missed target and robot."""
     groups: dict[tuple[str, str], list[Target]] = {}
     for a in run.asked:
@@ -71,7 +71,7 @@ def _missed(run: Run, pages: Mapping[str, str]) -> Iterator[str]:
     for (figure, robot), asked in sorted(
         groups.items(), key=lambda group: order.index(group[0][0])
     ):
-        missed = sorted((a for a in asked if not a.reached), key=lambda a: -a.missing)
+        missed = sorted((a for a in asked if not a.is_reached), key=lambda a: -a.missing)
         if missed:
             same = len({a.wanted for a in asked}) == 1
             bound = ("at least" if missed[0].least else "at most") + (
@@ -84,7 +84,8 @@ def _missed(run: Run, pages: Mapping[str, str]) -> Iterator[str]:
                 )
             )
     said = [
-        f"{sum(a.reached for a in run.asked)} of the {len(run.asked)} figures asked of what was measured are reached."
+        f"{sum(a.is_reached for a in run.asked)} of the {len(run.asked)} figures asked of what was measured "
+        "are reached."
     ]
     said.append(
         "The others, in brackets how far each is from what was asked of it, relative to that."

@@ -99,7 +99,7 @@ def tree(joints: int) -> str:
     return builder.build().to_urdf()
 
 
-def installed(names: Mapping[str, str] = REAL) -> bool:
+def is_installed(names: Mapping[str, str] = REAL) -> bool:
     """True if example-robot-data is installed."""
     try:
         metadata.distribution("example-robot-data")

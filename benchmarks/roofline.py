@@ -122,7 +122,7 @@ def _of_core(clock: Clock) -> dict[str, Any]:
     def seconds(kernel: Any, vectors: int, loops: int, stream: int) -> float:
         args = Args(source.ctypes.data, target.ctypes.data, vectors, loops, stream)
         command = wp.launch(kernel, dim=1, inputs=[args], device="cpu", record_cmd=True)
-        return min(_timed(command.launch, clock) for _ in range(5))
+        return min(_time_run(command.launch, clock) for _ in range(5))
 
     def rate(size: int) -> float:
         loops = max(1, (1 << 27) // size)
@@ -151,14 +151,14 @@ def _of_gpu(device: str) -> dict[str, Any]:
                 wp.synchronize()
 
             run()
-            return min(_timed(run) for _ in range(5))
+            return min(_time_run(run) for _ in range(5))
 
         copy = 2 * size / seconds(copy_on_gpu, size // 16, 0)
         peak = 16 * loops * threads / seconds(fma_on_gpu, threads, loops)
     return {"copy": {2 * size: copy}, "operations": peak, "unit": "the GPU, float32"}
 
 
-def _timed(run: Callable[[], Any], clock: Clock = time.perf_counter) -> float:
+def _time_run(run: Callable[[], Any], clock: Clock = time.perf_counter) -> float:
     start = clock()
     run()
     return clock() - start

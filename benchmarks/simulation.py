@@ -97,7 +97,7 @@ def compare(scene: Scene, envs: int, rounds: int) -> list[str]:
         for _ in tqdm(range(round(SETTLED / DT / substeps)), desc=scene.name, leave=False):
             sim.step(scene.targets)
     if scene.points:
-        stands = [in_mujoco.carried(robot, data)[2] / scene.weight]
+        stands = [in_mujoco.contact_force(robot, data)[2] / scene.weight]
         stands += [float(sim.forces[:, :, 2].sum(1).mean()) / scene.weight for sim in ours.values()]
         if max(abs(x - 1) for x in stands) > 0.01:
             raise RuntimeError(

@@ -81,7 +81,7 @@ def _on_faces(dt: float) -> float:
     return float(((up > 1 - 1e-4) & (np.abs(end.v[-1, 4:]).max(1) < 0.05)).mean())
 
 
-def _dropped(dt: float) -> float:
+def _drop(dt: float) -> float:
     """Depth of a ball dropped by 0.2 m, at rest after 1 s [µm]: m g / k."""
     end = roll_out(
         *(BALL, [0, 0, 0.3, 0, 0, 0, 1], [0.0] * 6, dt, 1.0),
@@ -319,7 +319,7 @@ LAWS = (
     Law("box on 20°, µ 0.5: creep [µm/s]", 0.0, lambda dt: 1e6 * _speed(dt, 2), 3.0),
     Law("box on 30°, µ 0.5: speed after 1 s [m/s]", SLIP, lambda dt: _speed(dt, 3), 3e-4),
     Law("thrown boxes: fraction that lies on a face after 3 s", 1.0, _on_faces, 0.0),
-    Law("ball dropped by 0.2 m: depth after 1 s [µm]", 1e6 * G / STIFFNESS, _dropped, 0.02),
+    Law("ball dropped by 0.2 m: depth after 1 s [µm]", 1e6 * G / STIFFNESS, _drop, 0.02),
     Law("sphere that slides until it rolls: final / initial speed", 5 / 7, _rolling, 1e-9),
     Law(
         "free body at 3 rad/s for 1 s: change of linear momentum",

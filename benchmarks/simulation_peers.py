@@ -25,9 +25,9 @@ from warpdyn.peers.peer import first_line
 
 from .__main__ import describe_run
 from .interleave import CORES, Turn, take_turns
-from .peers import Installed
+from .peers import InstalledPeer
 from .simulation_scenes import QUADRUPED_HEIGHT, QUADRUPED_STANCE, standing
-from .simulators.running import Running, Settled, settled
+from .simulators.running import Running, SettledScene, settle
 
 DT = 0.005
 OURS = "warpdyn"
@@ -48,7 +48,7 @@ AT_LEAST = 8
 
 
 def measure(
-    start: Settled, keys: Sequence[str], envs: int, cores: int, rounds: int
+    start: SettledScene, keys: Sequence[str], envs: int, cores: int, rounds: int
 ) -> list[dict[str, Any]]:
     """Yield a record for each way of stepping: ns per step of one environment, or a reason for its absence."""
     clock = time.process_time if cores == 1 else time.perf_counter
@@ -100,14 +100,14 @@ def markdown(lines: Sequence[dict[str, Any]]) -> list[str]:
     return text
 
 
-def find_simulators(keys: Sequence[str]) -> tuple[list[Installed], list[str]]:
+def find_simulators(keys: Sequence[str]) -> tuple[list[InstalledPeer], list[str]]:
     """Simulators that can be imported, and names of the others."""
     there, missing = [], []
     for key in keys:
         try:
             module = import_module(f".simulators.many_in_{key}", __package__)
             versions = {name: metadata.version(name) for name in module.PACKAGES}
-            there.append(Installed(key, module, versions))
+            there.append(InstalledPeer(key, module, versions))
         except ImportError:
             missing.append(key)
     return there, missing
@@ -128,7 +128,7 @@ def main() -> None:
         )
     scene = standing("quadruped", QUADRUPED_HEIGHT, QUADRUPED_STANCE, (40.0, 1.0), "*_foot")
     lines = measure(
-        settled(scene, DT),
+        settle(scene, DT),
         [peer.key for peer in peers],
         arguments.envs,
         len(CORES),

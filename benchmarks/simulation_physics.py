@@ -18,7 +18,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from .__main__ import describe_run
-from .peers import CannotDo, Installed
+from .peers import CannotDo, InstalledPeer
 from .simulation_scenes import Row, rows, scenes
 from .simulators import Motion, OnGround, Setting
 
@@ -93,14 +93,14 @@ def _cell(value: float | str, row: Row) -> str:
     return f"{value:.{row.digits}f}"
 
 
-def find_simulators(modules: Sequence[str]) -> tuple[list[Installed], list[str]]:
+def find_simulators(modules: Sequence[str]) -> tuple[list[InstalledPeer], list[str]]:
     """Simulators that can be imported, and names of the others."""
     there, missing = [], []
     for key in modules:
         try:
             module = import_module(f".simulators.{key}", __package__)
             versions = {package: metadata.version(package) for package in module.PACKAGES}
-            there.append(Installed(key, module, versions))
+            there.append(InstalledPeer(key, module, versions))
         except ImportError:  # missing packages raise this error, too
             missing.append(key)
     return there, missing
@@ -140,7 +140,7 @@ def main() -> None:
         _write(
             arguments.into,
             text,
-            {"about": about, "rows": [_named(r) for r in table], "columns": columns},
+            {"about": about, "rows": [_record(r) for r in table], "columns": columns},
         )
 
 
@@ -155,7 +155,7 @@ def blanks(columns: Columns, table: Sequence[Row]) -> list[tuple[str, str]]:
     return list(blanks)
 
 
-def _named(row: Row) -> dict[str, float | str | None]:
+def _record(row: Row) -> dict[str, float | str | None]:
     exact = None if math.isnan(row.exact) else row.exact
     return {"scene": row.scene, "what": row.what, "unit": row.unit, "exact": exact}
 

@@ -40,7 +40,7 @@ ENVS, SUBSTEPS, LAUNCHES, HELD = 4096, 4, 50, 5
 """Robots; steps a launch; launches from throw to throw, and from targets to targets."""
 
 
-class Thrown(NamedTuple):
+class ThrownRobot(NamedTuple):
     """A robot, its contact points, and its drives."""
 
     model: wd.Model
@@ -68,7 +68,7 @@ def main() -> None:
             write_record("simulation_thrown", throw(name, robot(name), dt, given.steps))
 
 
-def robot(name: str) -> Thrown:
+def robot(name: str) -> ThrownRobot:
     """A robot of the page.
 
     Quadruped and humanoid fall. An arm has a ball at its end that can hit the floor. A hand with four
@@ -78,18 +78,18 @@ def robot(name: str) -> Thrown:
         gains = (25.0, 0.5) if name == "quadruped" else (100.0, 3.0)
         feet = "*_foot" if name == "quadruped" else "*_ankle_roll_link"
         model = wd.load_robot(name).with_armature(0.01)
-        return Thrown(model, wd.ContactPoints(model).only(feet), wd.PD(*gains))
+        return ThrownRobot(model, wd.ContactPoints(model).only(feet), wd.PD(*gains))
     if name == "arm":
         model = wd.load_robot("ur5e").with_armature(0.1)
         tool = wd.ContactPoints(model).with_sphere("wrist_3_link", (0, 0, 0.1), 0.05)
-        return Thrown(model, tool, wd.PD(500.0, 20.0))
+        return ThrownRobot(model, tool, wd.PD(500.0, 20.0))
     text = Path(str(metadata.distribution("example-robot-data").locate_file(ALLEGRO))).read_text()
     model = wd.load_urdf(text, floating_base=True)
     tips = wd.ContactPoints(model).only("*_tip")
-    return Thrown(model, tips, wd.PD(3.0, 0.1))
+    return ThrownRobot(model, tips, wd.PD(3.0, 0.1))
 
 
-def throw(name: str, thrown: Thrown, dt: float, steps: int) -> dict[str, Any]:
+def throw(name: str, thrown: ThrownRobot, dt: float, steps: int) -> dict[str, Any]:
     """Record of a robot that was thrown and driven at random."""
     rng = np.random.default_rng(0)
     model = thrown.model

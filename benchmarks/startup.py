@@ -147,7 +147,7 @@ def figures(quick: bool = False) -> dict[str, float]:
         ),
         "import warpdyn above import warp [s]": median(run(IMPORT, None) for _ in range(5)),
     }
-    if not quick and robots.installed():
+    if not quick and robots.is_installed():
         with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
             panda = run(COMPILE, first, json.dumps(["panda", FIVE, "cpu"]))
             talos = run(COMPILE, second, json.dumps(["talos_reduced", ["aba"], "cpu"]))

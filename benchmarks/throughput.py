@@ -18,7 +18,7 @@ from warpdyn.peers.peer import NotComparable
 from .algorithms import ALGORITHMS
 from .cases import LARGEST, Case
 from .interleave import CORES, ROUNDS, Turn, take_turns
-from .peers import NEAR, NEAR_OF_FREE_BASE, CannotDo, Installed, Prepared, jax_aot
+from .peers import NEAR, NEAR_OF_FREE_BASE, CannotDo, InstalledPeer, PreparedRun, jax_aot
 from .robots import robot as robot_named
 from .workload import Work, states_of
 
@@ -31,7 +31,7 @@ Record = dict[str, Any]
 
 def measure(
     cases: Sequence[Case],
-    peers: Sequence[Installed] = (),
+    peers: Sequence[InstalledPeer] = (),
     rounds: int = ROUNDS,
     compile_limit: float = jax_aot.LIMIT,
 ) -> Iterator[Record]:
@@ -76,7 +76,7 @@ def measure(
     opponents = [
         Turn(p.run, p.count, _cores(p.threads), device if p.launches else "cpu")
         for _, p, *_ in ready
-        if isinstance(p, Prepared)
+        if isinstance(p, PreparedRun)
     ]
     primal = ALGORITHMS[algorithm].of
     if primal:
@@ -139,14 +139,14 @@ def measure(
 
 
 def _peers(
-    peers: Sequence[Installed],
+    peers: Sequence[InstalledPeer],
     robot: Any,
     algorithm: str,
     states: Mapping[str, np.ndarray],
     truth: Sequence[np.ndarray],
     device: str,
     compile_limit: float,
-) -> Iterator[tuple[Installed, Prepared | str, float, float]]:
+) -> Iterator[tuple[InstalledPeer, PreparedRun | str, float, float]]:
     """Each peer with its work, which has run and been compared, or with the reason for its absence."""
     batch = {key: values[:PEER_BATCH] for key, values in states.items()}
     for peer in peers:
@@ -154,7 +154,7 @@ def _peers(
         try:
             variants = peer.module.prepare(robot, algorithm, batch, device)
             for prepared in variants if isinstance(variants, list) else [variants]:
-                if jax_aot.needed(peer):
+                if jax_aot.is_needed(peer):
                     cold = jax_aot.seconds(peer, robot, algorithm, prepared, device, compile_limit)
                     start = time.process_time()
                     prepared.run()

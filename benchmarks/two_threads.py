@@ -28,7 +28,7 @@ import numpy as np
 import warpdyn as wd
 
 from .calls import CASES
-from .robots import installed, robot
+from .robots import is_installed, robot
 from .workload import Work, states_of
 
 MICROSECONDS = (120, 200, 800, 3000)
@@ -142,7 +142,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     found = []
-    for name, algorithm in CASES if installed() else CASES[:3]:
+    for name, algorithm in CASES if is_installed() else CASES[:3]:
         wd.runtime.set_num_threads(1)
         of_one = seconds(work(name, algorithm, 4096).bind()) / 4096
         for us in MICROSECONDS:

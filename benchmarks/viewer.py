@@ -118,7 +118,7 @@ class CountingPage:
         self._found = threading.Event()
         self._least = least
         self.tab = browser.open("about:blank", 1000, 700)
-        browser.listen(self.tab.session, self._heard)
+        browser.listen(self.tab.session, self._handle)
         # viser's connection is in a worker, which waits until it counts, too.
         self.tab.call(
             "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True
@@ -145,7 +145,7 @@ class CountingPage:
         )
         return found["result"].get("value")
 
-    def _heard(self, method: str, parameters: dict[str, Any]) -> None:
+    def _handle(self, method: str, parameters: dict[str, Any]) -> None:
         self.tab.handle_event(method, parameters)
         if method == "Target.attachedToTarget":
             threading.Thread(target=self._prepare, args=(parameters["sessionId"],)).start()

@@ -144,7 +144,7 @@ def home(name: str, thing: Any) -> str:
 
 def directive(name: str) -> str:
     """Lines of the autodoc directive for a public name of warpdyn."""
-    return _described(f"warpdyn.{name}", public()[name])
+    return _directive(f"warpdyn.{name}", public()[name])
 
 
 def sentence_of(module: str) -> str:
@@ -165,7 +165,7 @@ def value_docstring(data: str) -> str:
     return ""
 
 
-def _described(path: str, thing: Any) -> str:
+def _directive(path: str, thing: Any) -> str:
     if isinstance(thing, ModuleType):
         return f".. automodule:: {thing.__name__}\n   :members:\n"
     if inspect.isclass(thing):
@@ -178,7 +178,7 @@ def _described(path: str, thing: Any) -> str:
 def _of_module(module: str, title: str) -> str:
     """Page of a module with all its public names."""
     thing = import_module(module)
-    blocks = (_described(f"{module}.{name}", getattr(thing, name)) for name in thing.__all__)
+    blocks = (_directive(f"{module}.{name}", getattr(thing, name)) for name in thing.__all__)
     return _page(title, sentence_of(module), blocks)
 
 

@@ -158,7 +158,7 @@ def convert_outside_links(app: Sphinx, page: str, source: list[str]) -> None:
     docs = Path(app.srcdir).resolve()
     here = (docs / page).parent
 
-    def shown(match: re.Match[str]) -> str:
+    def convert(match: re.Match[str]) -> str:
         text, target, _ = match.groups()
         path = (here / target).resolve()
         if path == ROOT / "README.md":
@@ -167,7 +167,7 @@ def convert_outside_links(app: Sphinx, page: str, source: list[str]) -> None:
             return match[0]
         return text if path.is_dir() else f"[{text}](path:{target})"
 
-    source[0] = OUTSIDE.sub(shown, source[0])
+    source[0] = OUTSIDE.sub(convert, source[0])
 
 
 def complete_page(
@@ -228,10 +228,10 @@ def shorten_signature(
     """Shorten a signature: general array types, and the type of the result."""
     if result is not None and (call := CALL.fullmatch(result)):
         result = "Array" if call[1] == "A" else call[1]
-    return _shortened(given), _shortened(result)
+    return _shorten(given), _shorten(result)
 
 
-def _shortened(text: str | None) -> str | None:
+def _shorten(text: str | None) -> str | None:
     for long, short in SHORTER.items():
         text = text and re.sub(long, short, text)
     return text

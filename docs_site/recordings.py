@@ -15,7 +15,7 @@ import numpy as np
 import viser
 
 import warpdyn as wd
-from benchmarks.pictures import example, walked
+from benchmarks.pictures import example, walk
 from warpdyn.viewer import Viewer
 
 CLIENT = Path(viser.__file__).parent / "client" / "build" / "index.html"
@@ -32,17 +32,17 @@ def write_all(folder: Path) -> None:
     """Write the client and every recording."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(CLIENT, folder / "index.html")
-    for name, page in shown():
+    for name, page in shown_pages():
         page.record(folder / f"{name}.viser", rate=RATE)
 
 
 def write_posters(folder: Path) -> None:
     """Write a picture of each motion, `motion_<name>.png`, with a headless Chromium."""
-    for name, page in shown():
+    for name, page in shown_pages():
         page.png(folder / f"motion_{name}.png", width=960, height=600)
 
 
-def shown() -> Iterator[tuple[str, Viewer]]:
+def shown_pages() -> Iterator[tuple[str, Viewer]]:
     """Page of each motion by name, at a third of its time, with the camera on the whole motion."""
     page = Viewer(port=0)
     try:
@@ -73,7 +73,7 @@ def look(page: Viewer, low: np.ndarray, high: np.ndarray) -> None:
 
 def quadruped() -> tuple[wd.Model, np.ndarray, float]:
     """The policy of the package walks in a circle."""
-    task, rows = walked((0.45, 0.0, 0.9), 400)
+    task, rows = walk((0.45, 0.0, 0.9), 400)
     return task.model, rows, len(rows) * task.dt * task.substeps
 
 

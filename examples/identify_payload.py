@@ -26,7 +26,7 @@ GUESS = {
 NAMES = [f"params:{quantity}" for quantity in TRUE]
 
 
-def measured(model: wd.Model, samples: int, noise: float) -> tuple[list[np.ndarray], np.ndarray]:
+def measure(model: wd.Model, samples: int, noise: float) -> tuple[list[np.ndarray], np.ndarray]:
     """Random motions (q, v, a) and their joint torques, with noise of this standard deviation [N·m, N]."""
     draw = np.random.default_rng(0)
     q = wd.random_configuration(model, samples, seed=1)
@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("--picture", help="file to draw the convergence to (needs matplotlib)")
     arguments = parser.parse_args()
     model = wd.load_robot(ROBOT).with_frame("payload", HAND, (0.0, 0.0, 0.1))
-    motion, tau = measured(model, arguments.samples, arguments.noise)
+    motion, tau = measure(model, arguments.samples, arguments.noise)
     found = identify(model, motion, tau)
     print("iteration   mass [%]  com [%]  inertia [%]")
     for k, payload in enumerate(found):

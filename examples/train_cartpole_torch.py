@@ -53,7 +53,7 @@ class CartPoles:
         self.q[done], self.v[done] = torch.empty(2, int(done.sum()), 2).uniform_(-0.2, 0.2)
         self.age[done] = 0
 
-    def observed(self) -> torch.Tensor:
+    def observe(self) -> torch.Tensor:
         return torch.cat([self.q, self.v], 1)
 
     def step(self, action: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -94,14 +94,14 @@ class Policy(nn.Module):
 @torch.no_grad()
 def collect(poles: CartPoles, policy: Policy) -> dict[str, torch.Tensor]:
     """HORIZON steps of all environments: observations, actions and their advantages."""
-    rows, values = [], [policy.value(poles.observed())]
+    rows, values = [], [policy.value(poles.observe())]
     for _ in range(HORIZON):
-        seen = poles.observed()
+        seen = poles.observe()
         chosen = policy.actions(seen)
         action = chosen.sample()
         centred = 1 - 0.2 * seen[:, 0].abs()
         fell, over = poles.step(action)
-        values.append(policy.value(poles.observed()))
+        values.append(policy.value(poles.observe()))
         rows.append((seen, action, chosen.log_prob(action), torch.where(fell, -1.0, centred), over))
     seen, action, likelihood, reward, over = (torch.stack(x) for x in zip(*rows, strict=True))
     going = 1.0 - over.float()  # after the end of an episode, the next value belongs to another one
@@ -128,11 +128,11 @@ def improve(policy: Policy, search: torch.optim.Optimizer, past: dict[str, torch
 
 
 @torch.no_grad()
-def balanced(policy: Policy, envs: int) -> float:
+def balanced_fraction(policy: Policy, envs: int) -> float:
     """Fraction of new poles that the policy, without noise, balances for the whole episode."""
     poles, fallen = CartPoles(envs), torch.zeros(envs, dtype=torch.bool)
     for _ in range(LONGEST):
-        fallen |= poles.step(policy.actions(poles.observed()).mean)[0]
+        fallen |= poles.step(policy.actions(poles.observe()).mean)[0]
     return 1 - fallen.float().mean().item()
 
 
@@ -147,12 +147,12 @@ def main() -> None:
     search = torch.optim.Adam(policy.parameters(), lr=5e-3)
     begin = time.perf_counter()
     print(
-        f"before: {balanced(policy, arguments.envs):.0%} of {arguments.envs} poles stay up for 4 s"
+        f"before: {balanced_fraction(policy, arguments.envs):.0%} of {arguments.envs} poles stay up for 4 s"
     )
     for k in range(arguments.iterations):
         improve(policy, search, collect(poles, policy))
         if (k + 1) % 20 == 0 or k + 1 == arguments.iterations:
-            print(f"iteration {k + 1}: {balanced(policy, arguments.envs):.0%}")
+            print(f"iteration {k + 1}: {balanced_fraction(policy, arguments.envs):.0%}")
     steps = arguments.iterations * HORIZON * arguments.envs
     print(f"{steps:,} steps of {arguments.envs} robots in {time.perf_counter() - begin:.1f} s")
 

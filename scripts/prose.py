@@ -18,7 +18,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 
 
-class Bound(NamedTuple):
+class CountBound(NamedTuple):
     """The goal of a count, and the largest value that passes today."""
 
     goal: float
@@ -26,16 +26,16 @@ class Bound(NamedTuple):
 
 
 BOUNDS = {
-    "README: words": Bound(900, 900),
-    "README: line of the first code block": Bound(30, 30),
-    "docs: most semicolons per 1,000 words on a page": Bound(3, 3),
-    "docs: semicolons per 1,000 words": Bound(3, 3),
-    "docs: table cells of more than 25 words": Bound(0, 0),
-    "docstrings: first words that are not a noun [%]": Bound(2, 2),
-    "names: bare participles and riddles": Bound(0, 3),
-    "tests and tools: docstrings without a noun first [%]": Bound(2, 9),
-    "tests and tools: bare participles and riddles": Bound(0, 548),
-    "tests: names that begin with a pronoun": Bound(0, 0),
+    "README: words": CountBound(900, 900),
+    "README: line of the first code block": CountBound(30, 30),
+    "docs: most semicolons per 1,000 words on a page": CountBound(3, 3),
+    "docs: semicolons per 1,000 words": CountBound(3, 3),
+    "docs: table cells of more than 25 words": CountBound(0, 0),
+    "docstrings: first words that are not a noun [%]": CountBound(2, 2),
+    "names: bare participles and riddles": CountBound(0, 3),
+    "tests and tools: docstrings without a noun first [%]": CountBound(2, 8),
+    "tests and tools: bare participles and riddles": CountBound(0, 19),
+    "tests: names that begin with a pronoun": CountBound(0, 0),
 }
 """Goal and bound of each count."""
 
@@ -67,7 +67,7 @@ PRONOUNS = frozenset(_WORDS.split())
 TESTS_AND_TOOLS = ("tests", "benchmarks", "scripts", "docs_site", "examples", "launch")
 """Folders in addition to the packages."""
 
-NO_PARTICIPLES = frozenset({"bed", "feed", "need", "quadruped", "seed", "shed", "speed"})
+NO_PARTICIPLES = frozenset({"bed", "feed", "need", "quadruped", "seed", "shed", "speed", "succeed"})
 """Nouns and verbs that end like participles."""
 
 _WORDS = """
@@ -234,7 +234,7 @@ def remark_on(count: float, goal: float, bound: float) -> str:
     return "lower the bound" if bound > goal and max(count, goal) < 0.9 * bound else ""
 
 
-def table(counts: Mapping[str, float], bounds: Mapping[str, Bound]) -> str:
+def table(counts: Mapping[str, float], bounds: Mapping[str, CountBound]) -> str:
     """The counts with their bounds and goals, as a Markdown table."""
     rows = [
         f"| {'count':<53} |  today |  bound |   goal | |",
@@ -246,7 +246,7 @@ def table(counts: Mapping[str, float], bounds: Mapping[str, Bound]) -> str:
     return "\n".join(rows)
 
 
-def is_broken(counts: Mapping[str, float], bounds: Mapping[str, Bound]) -> bool:
+def is_broken(counts: Mapping[str, float], bounds: Mapping[str, CountBound]) -> bool:
     """True if a count is above its bound."""
     return any(counts[name] > bound for name, (_, bound) in bounds.items())
 

@@ -14,7 +14,7 @@ import warpdyn as wd
 ARM = wd.load_robot("ur5e")
 
 
-def drawn(count: int, seed: int, dtype: Any = np.float32) -> list[np.ndarray]:
+def draw_states(count: int, seed: int, dtype: Any = np.float32) -> list[np.ndarray]:
     """Random q, v and a of the arm."""
     draw = np.random.default_rng(seed)
     return [draw.uniform(-1.0, 1.0, (count, 6)).astype(dtype) for _ in range(3)]
@@ -39,7 +39,7 @@ FORMS: dict[str, Any] = {
 def refused_each_time() -> None:
     """Check that a read-only `out`, an `out` over an input, and unusable memory are refused each
     time."""
-    q, v, a = drawn(4, 8)
+    q, v, a = draw_states(4, 8)
     for _ in range(4):
         out = np.empty_like(q)
         assert wd.rnea(ARM, q, v, a, out=out) is out
@@ -66,7 +66,7 @@ def refused_each_time() -> None:
 def in_turns_within_one_array() -> np.ndarray:
     """Check that interleaved rows of q and of the result give the right result. A result in the
     rows of q is refused. Returns the array that holds both."""
-    q, v, a = drawn(4, 9)
+    q, v, a = draw_states(4, 9)
     both = np.empty((8, 6), np.float32)
     both[::2] = q
     for _ in range(4):

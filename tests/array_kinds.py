@@ -21,7 +21,7 @@ def usable(library: str, device: str = "cpu") -> None:
         pytest.skip(f"{library} arrays are on the CPU")
 
 
-def made(library: str, array: np.ndarray, device: str = "cpu", layout: str = "rows") -> Any:
+def make_array(library: str, array: np.ndarray, device: str = "cpu", layout: str = "rows") -> Any:
     """An array of the library on the device, in C order or with environments contiguous in
     memory."""
     if layout == "environments_last" and library != "jax":
@@ -36,7 +36,7 @@ def made(library: str, array: np.ndarray, device: str = "cpu", layout: str = "ro
                 device=device,
                 deleter=lambda *_, keep=flat: None,
             )
-        whole = made(library, memory, device)
+        whole = make_array(library, memory, device)
         return np.moveaxis(whole, -1, 0) if library == "numpy" else whole.movedim(-1, 0)
     if library == "numpy":
         return array.copy()

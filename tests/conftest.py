@@ -20,7 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 import pytest
 from device_tests import is_device_test, why_left_out
-from devices import called
+from devices import call_on
 from generated_messages import remedy
 from hypothesis import HealthCheck, settings
 from quick import is_quick
@@ -219,6 +219,6 @@ def run(device: str) -> Callable[..., np.ndarray]:
     def run(
         function: Callable[..., Any], model: Any, *given: np.ndarray, **options: Any
     ) -> np.ndarray:
-        return called(device, function, model, *given, **options)
+        return call_on(device, function, model, *given, **options)
 
     return run

@@ -45,21 +45,21 @@ def check_call(
     """Check that row e of a batch is the result for row e alone, that dtypes are those of the
     arrays, and that `out=` is filled and returned."""
 
-    def called(change: Callable[[np.ndarray], np.ndarray], **more: Any) -> list[Any]:
+    def call_changed(change: Callable[[np.ndarray], np.ndarray], **more: Any) -> list[Any]:
         changed = [change(x) if isinstance(x, np.ndarray) else x for x in given]
         return each(function(*changed, **options, **more))
 
-    batch = called(lambda x: x)
+    batch = call_changed(lambda x: x)
     assert all(x.dtype == np.float64 for x in batch)
     wanted = each(wd.oracle(function, *given, **options))
     assert all(error(x, y, np.ones(1)) <= 1e-9 for x, y in zip(batch, wanted, strict=True))
-    one = called(lambda x: x[-1])
+    one = call_changed(lambda x: x[-1])
     assert all(np.array_equal(x, whole[-1]) for x, whole in zip(one, batch, strict=True))
-    small = called(lambda x: x.astype(np.float32))
+    small = call_changed(lambda x: x.astype(np.float32))
     assert all(x.dtype == np.float32 for x in small)
     assert all(error(x, y, np.ones(1)) <= single for x, y in zip(small, batch, strict=True))
     outs = tuple(np.full_like(x, np.nan) for x in batch)
-    found = called(lambda x: x, out=outs if len(outs) > 1 else outs[0])
+    found = call_changed(lambda x: x, out=outs if len(outs) > 1 else outs[0])
     assert all(x is out for x, out in zip(found, outs, strict=True))
     assert all(np.array_equal(x, y) for x, y in zip(outs, batch, strict=True))
 

@@ -32,7 +32,7 @@ def assert_same(found: np.ndarray, wanted: np.ndarray, device: str) -> None:
         assert error(found, wanted) <= ROUNDING[str(wanted.dtype)]
 
 
-class Placed:
+class DeviceArray:
     """A NumPy array's memory on a device, with the same strides, and its copy back."""
 
     def __init__(self, array: np.ndarray, device: str):
@@ -81,7 +81,7 @@ def result_shape(
     return result_shapes(call)["out"]
 
 
-def called(
+def call_on(
     device: str, function: Callable[..., Any], *given: Any, dtype: Any = np.float64, **options: Any
 ) -> np.ndarray | tuple[np.ndarray, ...]:
     """The kernel's results for these inputs in this dtype, as float64.
@@ -89,11 +89,13 @@ def called(
     `out` is full of NaN before the call. Arrays among the arguments and options are placed on the
     device; other values are passed on unchanged.
     """
-    placed = [_placed(x, dtype, device) for x in given]
-    extra = {name: _placed(x, dtype, device) for name, x in options.items()}
+    placed = [_place(x, dtype, device) for x in given]
+    extra = {name: _place(x, dtype, device) for name, x in options.items()}
     shapes = result_shapes(describe_call(function, tuple(placed), extra)).values()
     leading = next(x.shape[:-1] for x in given if isinstance(x, np.ndarray))
-    outs = [Placed(np.full((*leading, *shape), np.nan, dtype=dtype), device) for shape in shapes]
+    outs = [
+        DeviceArray(np.full((*leading, *shape), np.nan, dtype=dtype), device) for shape in shapes
+    ]
     arrays = tuple(out.array for out in outs)
     result = function(*placed, out=arrays if len(arrays) > 1 else arrays[0], **extra)
     assert all(
@@ -110,13 +112,13 @@ def placed_params(params: wd.Params, device: str) -> wd.Params:
     return params.replace(**{name: wp.array(x, device=device) for name, x in params.arrays.items()})
 
 
-def _placed(values: Any, dtype: Any, device: str) -> Any:
+def _place(values: Any, dtype: Any, device: str) -> Any:
     if isinstance(values, Mapping):
-        return {name: _placed(x, dtype, device) for name, x in values.items()}
+        return {name: _place(x, dtype, device) for name, x in values.items()}
     if isinstance(values, tuple):
-        return tuple(_placed(x, dtype, device) for x in values)
+        return tuple(_place(x, dtype, device) for x in values)
     return (
-        Placed(np.ascontiguousarray(values, dtype=dtype), device).array
+        DeviceArray(np.ascontiguousarray(values, dtype=dtype), device).array
         if isinstance(values, np.ndarray)
         else values
     )

@@ -92,7 +92,7 @@ PAGES = {each.__name__: each for each in (panda, quadrupeds, forces, movers)}
 
 def calls_of(name: str) -> list[Call]:
     """The calls of a page's scene and controls, and its camera at the end."""
-    with _recorded() as calls:
+    with _record_calls() as calls:
         page = PAGES[name]()
     try:
         camera = page.stage.server.initial_camera
@@ -104,7 +104,7 @@ def calls_of(name: str) -> list[Call]:
 
 
 @contextmanager
-def _recorded() -> Iterator[list[Call]]:
+def _record_calls() -> Iterator[list[Call]]:
     """The calls made within the block."""
     calls: list[Call] = []
     with ExitStack() as stack:
@@ -118,13 +118,13 @@ def _noting(method: Any, calls: list[Call]) -> Any:
     signature = inspect.signature(method)
 
     @wraps(method)
-    def noted(*arguments: Any, **named: Any) -> Any:
+    def record_call(*arguments: Any, **named: Any) -> Any:
         _, *given = signature.bind(*arguments, **named).arguments.items()
         shown = {n: _extent(x) if n == "vertices" else _plain(x) for n, x in given if n != "faces"}
         calls.append([method.__name__, shown])
         return method(*arguments, **named)
 
-    return noted
+    return record_call
 
 
 def _extent(vertices: Any) -> list[float]:

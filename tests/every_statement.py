@@ -15,7 +15,7 @@ SHAPES = {"x": (4,), "t": (3, 5)}
 """Shapes of the inputs; t is a table."""
 
 
-def swept(x: list) -> list:
+def sweep_paths(x: list) -> list:
     """Two paths over rows of two values and two constants each. One row is on both."""
     rows = [[x[k], x[k + 1] * x[0], 0.5 + k, 0.25 * k] for k in range(3)]
 
@@ -28,7 +28,7 @@ def swept(x: list) -> list:
     return [*flat, *(y for each in ends for y in each)]
 
 
-def looped(x: list) -> list:
+def nested_loops(x: list) -> list:
     """A loop in a loop, a loop that ends in a step, and rows that are written until a condition
     ends the loop."""
 
@@ -51,7 +51,7 @@ def looped(x: list) -> list:
     return [*first, grown, rows[0][0], rows[2][0]]
 
 
-def looked_up(x: list, t: Any) -> list:
+def table_lookups(x: list, t: Any) -> list:
     i, j = scalar.floor(4.0 * x[0]), scalar.floor(4.0 * x[1])
     corners = [scalar.look(t, a, b) for a in (i, i + 1.0) for b in (j, j + 1.0)]
     return [scalar.look(t, 2.0, j), corners[0] + 2.0 * corners[1] - corners[2] * corners[3]]
@@ -68,7 +68,18 @@ def long(x: list) -> list:
 def everything(x: list, t: Any) -> list:
     seeds = [scalar.floor(8.0 * scalar.absolute(x[k])) for k in range(3)]
     drawn = scalar.uniform(*seeds, 5.0)
-    return [*swept(x), *looped(x), *looked_up(x, t), *long(x), drawn, 3.5, 0.0, -2.0, x[0], -x[0]]
+    return [
+        *sweep_paths(x),
+        *nested_loops(x),
+        *table_lookups(x, t),
+        *long(x),
+        drawn,
+        3.5,
+        0.0,
+        -2.0,
+        x[0],
+        -x[0],
+    ]
 
 
 def gradient(x: list, t: Any) -> list:
@@ -76,7 +87,7 @@ def gradient(x: list, t: Any) -> list:
     return [*pullback(x, y, [1.5, x[3]]), *y]
 
 
-def ending(x: list, t: Any) -> list:
+def early_end(x: list, t: Any) -> list:
     """One loop that ends on a condition, between statements before and after it: a program in
     phases."""
     first = scalar.cos(x[1]) + 1.5
@@ -90,7 +101,7 @@ def ending(x: list, t: Any) -> list:
     return [y * x[3], -y, total, near, 2.5, x[0]]
 
 
-PROGRAMS = {"everything": everything, "gradient": gradient, "ending": ending}
+PROGRAMS = {"everything": everything, "gradient": gradient, "ending": early_end}
 
 
 def limbs(x: list, t: Any) -> list:

@@ -23,7 +23,7 @@ def compiler(language: str, which: int) -> str:
     return name
 
 
-class Compiled:
+class CompiledHeader:
     """A header's functions. Each `name` comes with the C names of its arrays, results last."""
 
     def __init__(

@@ -15,7 +15,7 @@ REST = [0.0] * N
 STEP = np.array([0.1, -0.1, 0.1, 0.1, -0.1, 0.1, 0.1, 0.01])
 
 
-class Followed:
+class FollowedTrajectory:
     """A follower at Q, and its counters."""
 
     def __init__(self, model=MODEL, names=NAMES, q=Q, **values):

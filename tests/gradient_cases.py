@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from hand_made_urdf import BALLS_REMADE, joint, link, urdf
-from loop_robots import CONNECT, COUPLE, WELD, four_bar, tied
+from loop_robots import CONNECT, COUPLE, WELD, four_bar, two_arms
 from robots import Robot, by_name
 from states import states
 
@@ -67,8 +67,8 @@ MODELS["pushed"] = replace(
         Actuator("pull", (("wrist", 0.5), ("right_finger", -1.0)), (1.0, 0.3, -0.4)),
     ),
 )
-MODELS |= {"four bar": four_bar(floating=True), "welded": tied(WELD)}
-MODELS |= {"connected": tied(CONNECT), "coupled": tied(COUPLE)}
+MODELS |= {"four bar": four_bar(floating=True), "welded": two_arms(WELD)}
+MODELS |= {"connected": two_arms(CONNECT), "coupled": two_arms(COUPLE)}
 MODELS["sprung"] = MODELS["gripper"].with_limits("wrist", lower=-0.05, upper=0.1)
 MODELS["sprung socket"] = MODELS["socket"].with_springs(
     {"hip": 3.0}, rest={"hip": (0.3, -0.2, 0.5)}

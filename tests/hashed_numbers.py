@@ -6,7 +6,7 @@ WORD = 2**64 - 1
 GAMMA = 0x9E3779B97F4A7C15
 
 
-def mixed(x: int) -> int:
+def mix_bits(x: int) -> int:
     """SplitMix64's finaliser."""
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & WORD
     x = (x ^ (x >> 27)) * 0x94D049BB133111EB & WORD
@@ -15,5 +15,5 @@ def mixed(x: int) -> int:
 
 def uniform(seed: int, index: int) -> float:
     """The number for a seed and an index, in [0, 1)."""
-    z = mixed((mixed((seed + GAMMA) & WORD) + (index + 1) * GAMMA) & WORD)
+    z = mix_bits((mix_bits((seed + GAMMA) & WORD) + (index + 1) * GAMMA) & WORD)
     return (z >> 11) * 2.0**-53

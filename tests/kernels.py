@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from devices import Placed
+from devices import DeviceArray
 from states import error
 
 import warpdyn as wd
@@ -24,8 +24,8 @@ def kernel_error(
     wanted = _tuple(
         wd.oracle(function, model, *(x.astype(dtype).astype(float) for x in given), **options)
     )
-    places = [Placed(np.ascontiguousarray(x, dtype=dtype), device) for x in given]
-    outs = [Placed(np.full(x.shape, np.nan, dtype=dtype), device) for x in wanted]
+    places = [DeviceArray(np.ascontiguousarray(x, dtype=dtype), device) for x in given]
+    outs = [DeviceArray(np.full(x.shape, np.nan, dtype=dtype), device) for x in wanted]
     arrays = tuple(out.array for out in outs)
     function(
         model, *(p.array for p in places), out=arrays if len(outs) > 1 else arrays[0], **options

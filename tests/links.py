@@ -14,7 +14,7 @@ def cross(u: np.ndarray, w: np.ndarray) -> np.ndarray:
     return np.cross(u, w) if w.ndim == u.ndim else np.cross(u[..., None], w, axis=1)
 
 
-def shifted(h: np.ndarray, by: np.ndarray) -> np.ndarray:
+def shift_forces(h: np.ndarray, by: np.ndarray) -> np.ndarray:
     """Forces (B, 6) or (B, 6, n) about a point that is displaced by `by` from their present one."""
     return np.concatenate([h[:, :3], h[:, 3:] - cross(by, h[:, :3])], axis=1)
 

@@ -29,7 +29,7 @@ def snake(joints: int) -> wd.Model:
     return wd.load(urdf(f"snake{joints}", link("base"), *links, *turns))
 
 
-def branched(floating: bool = False, root: str = "revolute") -> wd.Model:
+def branched_chain(floating: bool = False, root: str = "revolute") -> wd.Model:
     """A trunk of eight joints with limbs of nine, six and one, in random directions."""
     parents = [*range(8), 8, *range(9, 17), 8, *range(18, 23), 3]
     kinds = [root, *["revolute"] * (len(parents) - 1)]
@@ -44,8 +44,8 @@ def chain(joints: int) -> wd.Model:
 SWEPT: dict[str, Callable[[], wd.Model]] = {
     "snake": lambda: snake(21),
     "chain": lambda: chain(12),
-    "branched": branched,
-    "floating": lambda: branched(floating=True).with_armature(0.02),
-    "rail": lambda: branched(root="prismatic").with_armature(0.02),
+    "branched": branched_chain,
+    "floating": lambda: branched_chain(floating=True).with_armature(0.02),
+    "rail": lambda: branched_chain(root="prismatic").with_armature(0.02),
 }
 """Robots for both forms of an algorithm, by name."""

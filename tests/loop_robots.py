@@ -50,7 +50,7 @@ def four_bar(
     return builder.build(floating_base=floating)
 
 
-def tied(loop: wd.description.Loop | None = None) -> wd.Model:
+def two_arms(loop: wd.description.Loop | None = None) -> wd.Model:
     """Two arms of three skew joints each on one base, and a loop between them."""
     builder = wd.ModelBuilder("tied").add_link("base")
     for side, x in (("left", -0.3), ("right", 0.3)):
@@ -71,17 +71,17 @@ HINGE = wd.description.Loop.hinge("left3", (0.1, 0, 0.2), "right3", (-0.1, 0, 0.
 COUPLE = wd.description.Loop.couple("left1_joint", "right2_joint", (0.2, -0.5, 0.3))
 
 ROBOTS = {
-    "connect": tied(CONNECT),
-    "weld": tied(WELD),
-    "hinge": tied(HINGE),
-    "couple": tied(COUPLE),
+    "connect": two_arms(CONNECT),
+    "weld": two_arms(WELD),
+    "hinge": two_arms(HINGE),
+    "couple": two_arms(COUPLE),
     "four_bar": four_bar(),
     "floating": four_bar(floating=True),
     "leg": leg(),
 }
 
 
-def closed(model: wd.Model, count: int) -> np.ndarray:
+def closed_configurations(model: wd.Model, count: int) -> np.ndarray:
     """Random configurations in which the loops are closed."""
     start = np.tile(start_of(model), (count, 1))
     q = step(model, start, 0.2 * states(model, count, seed=1).v)

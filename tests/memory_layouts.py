@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 
-def guarded(
+def guarded_view(
     array: np.ndarray, shape: tuple[int, ...], take: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
     """A view of NaN-filled memory of `shape`, selected by `take`, that holds `array`."""
@@ -19,52 +19,54 @@ def guarded(
 
 
 def environments_last(a: np.ndarray) -> np.ndarray:
-    return guarded(a, (*a.shape[1:], a.shape[0]), lambda m: np.moveaxis(m, -1, 0))
+    return guarded_view(a, (*a.shape[1:], a.shape[0]), lambda m: np.moveaxis(m, -1, 0))
 
 
 def padded_columns(a: np.ndarray) -> np.ndarray:
-    return guarded(a, (*a.shape[1:], a.shape[0] + 5), lambda m: np.moveaxis(m, -1, 0)[: a.shape[0]])
+    return guarded_view(
+        a, (*a.shape[1:], a.shape[0] + 5), lambda m: np.moveaxis(m, -1, 0)[: a.shape[0]]
+    )
 
 
 def padded_rows(a: np.ndarray) -> np.ndarray:
-    return guarded(a, (*a.shape[:-1], a.shape[-1] + 3), lambda m: m[..., 2:-1])
+    return guarded_view(a, (*a.shape[:-1], a.shape[-1] + 3), lambda m: m[..., 2:-1])
 
 
 def every_second(a: np.ndarray) -> np.ndarray:
-    return guarded(a, (2 * a.shape[0], *a.shape[1:]), lambda m: m[1::2])
+    return guarded_view(a, (2 * a.shape[0], *a.shape[1:]), lambda m: m[1::2])
 
 
 def backwards(a: np.ndarray) -> np.ndarray:
-    return guarded(a, a.shape, lambda m: m[::-1])
+    return guarded_view(a, a.shape, lambda m: m[::-1])
 
 
 def entries_backwards(a: np.ndarray) -> np.ndarray:
-    return guarded(a, a.shape, lambda m: m[..., ::-1])
+    return guarded_view(a, a.shape, lambda m: m[..., ::-1])
 
 
 def columns_backwards(a: np.ndarray) -> np.ndarray:
-    return guarded(a, (*a.shape[1:], a.shape[0]), lambda m: np.moveaxis(m[..., ::-1], -1, 0))
+    return guarded_view(a, (*a.shape[1:], a.shape[0]), lambda m: np.moveaxis(m[..., ::-1], -1, 0))
 
 
 def every_third_entry(a: np.ndarray) -> np.ndarray:
-    return guarded(a, (*a.shape[:-1], 3 * a.shape[-1]), lambda m: m[..., ::3])
+    return guarded_view(a, (*a.shape[:-1], 3 * a.shape[-1]), lambda m: m[..., ::3])
 
 
-def transposed(a: np.ndarray) -> np.ndarray:
-    return guarded(a, a.shape[::-1], lambda m: m.T)
+def transpose(a: np.ndarray) -> np.ndarray:
+    return guarded_view(a, a.shape[::-1], lambda m: m.T)
 
 
-def blocked(a: np.ndarray) -> np.ndarray:
-    return guarded(a, (a.shape[0], 2, *a.shape[1:]), lambda m: m[:, 1])
+def second_of_pairs(a: np.ndarray) -> np.ndarray:
+    return guarded_view(a, (a.shape[0], 2, *a.shape[1:]), lambda m: m[:, 1])
 
 
-def unaligned(a: np.ndarray) -> np.ndarray:
-    return guarded(a, (a.size + 1,), lambda m: m[1:].reshape(a.shape))
+def offset_by_one(a: np.ndarray) -> np.ndarray:
+    return guarded_view(a, (a.size + 1,), lambda m: m[1:].reshape(a.shape))
 
 
 LAYOUTS = (
     environments_last, padded_columns, padded_rows, every_second, backwards, entries_backwards, columns_backwards,
-    every_third_entry, transposed, blocked, unaligned,
+    every_third_entry, transpose, second_of_pairs, offset_by_one,
 )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ def module_name(path: Path) -> str:
 
 
 @cache
-def parsed(path: Path) -> ast.Module:
+def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 

@@ -35,7 +35,7 @@ def natively(function: Any, *args: Any, **kwargs: Any) -> Any:
     return function._calls.entry(args, kwargs)
 
 
-def planned(function: Any) -> Any:
+def plans_of(function: Any) -> Any:
     """The plans of a function by key."""
     return function._calls._plans
 

@@ -24,7 +24,7 @@ def node_maker(context):
     end."""
     nodes = []
 
-    def made(**values):
+    def make_node(**values):
         values = {
             "allow_several_publishers": True,
             **values,
@@ -33,7 +33,7 @@ def node_maker(context):
         nodes.append(WarpdynNode(context=context, parameter_overrides=overrides))
         return nodes[-1]
 
-    yield made
+    yield make_node
     for node in nodes:
         node.destroy_node()
 

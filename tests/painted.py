@@ -95,7 +95,7 @@ def colors_of(pixels: np.ndarray) -> np.ndarray:
     return np.where(clear, pixels.argmax(-1), -1)
 
 
-def expected(shown: Any, name: str = "robot") -> np.ndarray:
+def expected_links(shown: Any, name: str = "robot") -> np.ndarray:
     """The expected link numbers, from the links' poses, the shapes and the page's camera."""
     view = shown.robots[name]
     return silhouette(shown, view.drawn.solids, view.first)
@@ -162,12 +162,12 @@ def wait_until_drawn(tab: Any, wanted: np.ndarray, share: float = 0.85) -> np.nd
     """The first picture in which every link is at its expected place."""
     last: list[Any] = []
 
-    def drawn() -> bool:
+    def is_drawn() -> bool:
         last[:] = [picture(tab)]
         return min(likeness(last[0], wanted)) > share
 
     try:
-        wait_until(drawn, "the robot's drawing")
+        wait_until(is_drawn, "the robot's drawing")
     except AssertionError as error:
         raise AssertionError(f"{error}; likenesses {likeness(last[0], wanted)}") from None
     return last[0]

@@ -24,7 +24,7 @@ def in_pinocchio(robot: Robot) -> Peer:
     return Peer(robot)
 
 
-def built(model: wd.Model) -> pin.Model:
+def build_pinocchio(model: wd.Model) -> pin.Model:
     """The robot assembled in Pinocchio, for joint kinds that URDF has no word for. Mimic joints are
     free."""
     robot = pin.Model()
@@ -73,7 +73,11 @@ class Peer:
     def __init__(self, robot: Robot):
         self.robot, self.model = robot, robot.model
         root = (pin.JointModelFreeFlyer(),) if robot.floating else ()
-        self.pin = built(self.model) if robot.remade else pin.buildModelFromXML(robot.text, *root)
+        self.pin = (
+            build_pinocchio(self.model)
+            if robot.remade
+            else pin.buildModelFromXML(robot.text, *root)
+        )
         self.full = without_mimic(self.model)
         self.Gq, self.Gv, self.g = reduction(self.model)
 

@@ -161,18 +161,18 @@ RANDOM = (seeded_tree(11, 7), seeded_tree(5, 9, floating=True))
 # Bundled robots and real ones.
 
 
-def bundled(name: str, floating: bool = False) -> Robot:
+def bundled_robot(name: str, floating: bool = False) -> Robot:
     path = Path(warpdyn.robots.__file__).with_name(f"{name}.urdf")
     return Robot(name + ("_floating" if floating else ""), path, floating)
 
 
 BUNDLED = (
-    bundled("panda"),
-    bundled("ur5e"),
-    bundled("cartpole"),
-    bundled("double_pendulum"),
-    bundled("quadruped", floating=True),
-    bundled("humanoid", floating=True),
+    bundled_robot("panda"),
+    bundled_robot("ur5e"),
+    bundled_robot("cartpole"),
+    bundled_robot("double_pendulum"),
+    bundled_robot("quadruped", floating=True),
+    bundled_robot("humanoid", floating=True),
 )
 
 EXAMPLE_ROBOT_DATA = {

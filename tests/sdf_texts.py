@@ -105,17 +105,17 @@ def poses(robot: Model, q: object = None) -> dict[str, np.ndarray]:
     return dict(zip(robot.link_names, wd.oracle(wd.fk, robot, given), strict=True))
 
 
-def placed(
+def pose_matrix(
     x: float = 0, y: float = 0, z: float = 0, roll: float = 0, pitch: float = 0, yaw: float = 0
 ) -> np.ndarray:
     """The 4x4 matrix of SDF's six pose numbers."""
     T = np.eye(4)
-    T[:3, :3] = turned([0, 0, 1], yaw) @ turned([0, 1, 0], pitch) @ turned([1, 0, 0], roll)
+    T[:3, :3] = rotation([0, 0, 1], yaw) @ rotation([0, 1, 0], pitch) @ rotation([1, 0, 0], roll)
     T[:3, 3] = x, y, z
     return T
 
 
-def turned(axis: object, angle: float) -> np.ndarray:
+def rotation(axis: object, angle: float) -> np.ndarray:
     """The rotation matrix about an axis, by Rodrigues' formula."""
     x, y, z = np.asarray(axis, dtype=float) / np.linalg.norm(np.asarray(axis, dtype=float))
     K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])

@@ -23,7 +23,7 @@ def rotation(draw: np.random.Generator) -> Rotation:
     return quaternion_rotation(quaternion_exp(draw.uniform(-1.8, 1.8, 3).tolist()))
 
 
-def turned(angles: tuple[float, float, float]) -> Rotation:
+def rotation_of(angles: tuple[float, float, float]) -> Rotation:
     """The rotation of a rotation vector [rad]."""
     return quaternion_rotation(quaternion_exp(list(angles)))
 
@@ -46,10 +46,12 @@ def shape(
     R: Rotation | None = None,
     corners: tuple[tuple[float, float, float], ...] = (),
 ) -> ShapeAt:
-    return ShapeAt(kind, size, Placement(R or turned((0.0, 0.0, 0.0)), Vector(*p)), corners)
+    return ShapeAt(kind, size, Placement(R or rotation_of((0.0, 0.0, 0.0)), Vector(*p)), corners)
 
 
-def drawn(kind: str, draw: np.random.Generator, spread: float = 0.12, count: int = 12) -> ShapeAt:
+def random_shape(
+    kind: str, draw: np.random.Generator, spread: float = 0.12, count: int = 12
+) -> ShapeAt:
     """A random shape of about 0.1 m. The centres of two are about `spread` apart, so that many of
     them overlap."""
     size = {
@@ -62,12 +64,12 @@ def drawn(kind: str, draw: np.random.Generator, spread: float = 0.12, count: int
     return shape(kind, tuple(size.tolist()), tuple(p.tolist()), rotation(draw), corners)
 
 
-def moved(a: ShapeAt, by: Placement) -> ShapeAt:
+def move_shape(a: ShapeAt, by: Placement) -> ShapeAt:
     """The shape after a motion of the whole world."""
     return replace(a, placement=by.compose(a.placement).as_matrix())
 
 
-def shifted(a: ShapeAt, by: Vector) -> ShapeAt:
+def shift_shape(a: ShapeAt, by: Vector) -> ShapeAt:
     return replace(a, placement=Placement(a.placement.R, a.placement.p + by))
 
 
@@ -176,7 +178,7 @@ def motion_error(contacts: NarrowPhase, a: ShapeAt, b: ShapeAt, by: Placement) -
     """Error of the law that a moved scene has the same least gap, at the moved position and
     normal."""
     one = deepest(contacts(a, b))
-    two = deepest(contacts(moved(a, by), moved(b, by)))
+    two = deepest(contacts(move_shape(a, by), move_shape(b, by)))
     errors = (
         array(by.point_to_parent(one.position)) - array(two.position),
         array(by.R.to_parent(one.normal)) - array(two.normal),
@@ -187,7 +189,7 @@ def motion_error(contacts: NarrowPhase, a: ShapeAt, b: ShapeAt, by: Placement) -
 def slope_error(contacts: NarrowPhase, a: ShapeAt, b: ShapeAt, step: float = 1e-6) -> float:
     """Error of the law that the least gap grows by 1 m for each metre along its normal."""
     first = deepest(contacts(a, b))
-    further = deepest(contacts(a, shifted(b, first.normal * step)))
+    further = deepest(contacts(a, shift_shape(b, first.normal * step)))
     return abs((further.gap - first.gap) / step - 1.0)  # type: ignore[operator, arg-type, return-value]
 
 
@@ -195,7 +197,7 @@ def touching_error(contacts: NarrowPhase, a: ShapeAt, b: ShapeAt) -> float:
     """Error of the law that two shapes touch after one is moved along the normal by the least
     gap."""
     first = deepest(contacts(a, b))
-    return abs(distance(a, shifted(b, first.normal * -first.gap)))  # type: ignore[operator]
+    return abs(distance(a, shift_shape(b, first.normal * -first.gap)))  # type: ignore[operator]
 
 
 def surface_error(contacts: NarrowPhase, a: ShapeAt, b: ShapeAt) -> float:

@@ -86,7 +86,7 @@ def reduction(model: wd.Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     Gq, Gv, g = np.zeros((full.nq, model.nq)), np.zeros((full.nv, model.nv)), np.zeros(full.nq)
     for joint in full.moving_joints:
         rows = full.coordinates[joint.name]
-        lead, multiplier, offset = followed(model, joint.name)
+        lead, multiplier, offset = free_joint(model, joint.name)
         columns = model.coordinates[lead]
         Gq[rows.q, columns.q] = multiplier * np.eye(joint.kind.nq)
         Gv[rows.v, columns.v] = multiplier * np.eye(joint.kind.nv)
@@ -94,7 +94,7 @@ def reduction(model: wd.Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return Gq, Gv, g
 
 
-def followed(model: wd.Model, name: str) -> tuple[str, float, float]:
+def free_joint(model: wd.Model, name: str) -> tuple[str, float, float]:
     """The free joint at the end of a chain of mimic joints, with the total multiplier and
     offset."""
     by_name = {joint.name: joint for joint in model.joints}
@@ -102,7 +102,7 @@ def followed(model: wd.Model, name: str) -> tuple[str, float, float]:
         return name, 1.0, 0.0
     mimic = by_name[name].mimic
     assert mimic is not None
-    lead, multiplier, offset = followed(model, mimic.joint)
+    lead, multiplier, offset = free_joint(model, mimic.joint)
     return lead, mimic.multiplier * multiplier, mimic.multiplier * offset + mimic.offset
 
 

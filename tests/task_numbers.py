@@ -79,7 +79,7 @@ def results_of(name: str) -> dict[str, dict[str, list[float]]]:
     text = EnvironmentStep(task_of(name), seed=7)
     fields = _states(text, slice(None, None, SLOW.get(name, 1)))
     shapes = {n: np.shape(x)[1:] for n, x in fields.items()}
-    kernel = text.kernel_of("everything", shapes, lambda robot, x: _called(text, robot, x))
+    kernel = text.kernel_of("everything", shapes, lambda robot, x: _all_results(text, robot, x))
     rows = kernel(text.task.model, *fields.values(), *text.shared_arrays.values())._asdict()
     found: dict[str, dict[str, list[float]]] = {}
     for path, x in rows.items():
@@ -88,7 +88,7 @@ def results_of(name: str) -> dict[str, dict[str, list[float]]]:
     return found
 
 
-def _called(text: EnvironmentStep, robot: Any, arrays: dict[str, Any]) -> dict[str, Any]:
+def _all_results(text: EnvironmentStep, robot: Any, arrays: dict[str, Any]) -> dict[str, Any]:
     """The results of all functions of a task, by function and name."""
     task, s = text.task, text.episode(robot, arrays)
     wanted = dict(task.control(robot, s))
@@ -114,29 +114,29 @@ def _states(text: EnvironmentStep, chosen: slice) -> dict[str, np.ndarray]:
     base, joints = BASE[chosen], JOINTS[chosen]
     begun = text.start(model, rows, *text.shared_arrays.values())._asdict()
 
-    def drawn(size: Any, *shape: int) -> np.ndarray:
+    def draw(size: Any, *shape: int) -> np.ndarray:
         return np.reshape(size, (count, *(1 for _ in shape))) * generator.normal(
             size=(count, *shape)
         )
 
     fixed = ("q", "v", "last_v", "last_action", "age", "ticks", "over", "sums")
     state = {n: np.asarray(begun.get(n, np.zeros((count, *s)))) for n, s in text.carried.items()}
-    state |= {n: x + drawn(joints, *x.shape[1:]) for n, x in state.items() if n not in fixed}
-    away = drawn(joints, model.nv)
+    state |= {n: x + draw(joints, *x.shape[1:]) for n, x in state.items() if n not in fixed}
+    away = draw(joints, model.nv)
     if model.floating_base:
-        away[:, :6] = drawn(3.0 * base, 6)
+        away[:, :6] = draw(3.0 * base, 6)
     state |= {
         "q": np.asarray(wd.integrate(model, state["q"], away)),
-        "v": state["v"] + drawn(2.0 * joints, model.nv),
-        "last_v": state["v"] + drawn(joints, model.nv),
-        "last_action": drawn(one, text.task.actions),
+        "v": state["v"] + draw(2.0 * joints, model.nv),
+        "last_v": state["v"] + draw(joints, model.nv),
+        "last_action": draw(one, text.task.actions),
         "age": ages,
         "ticks": rows,
     }
     if text.task.commanded:
         state[text.task.commanded][3::4] = 0.0  # standing
-    results = {n: drawn(np.resize(LOADS, count), *shape) for n, shape in text.results.items()}
-    others = {"time": ages * text.task.step_seconds, "action": drawn(one, text.task.actions)}
+    results = {n: draw(np.resize(LOADS, count), *shape) for n, shape in text.results.items()}
+    others = {"time": ages * text.task.step_seconds, "action": draw(one, text.task.actions)}
     return {**state, **results, **others}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from robots import BUNDLED, Robot, bundled, real
+from robots import BUNDLED, Robot, bundled_robot, real
 from states import error, size, states
 
 import warpdyn as wd
@@ -47,7 +47,7 @@ BY_DEFAULT = (
 def cases() -> list:
     found: list[Robot | None] = []
     for robot in BUNDLED:
-        found += [bundled(robot.source.stem), bundled(robot.source.stem, floating=True)]
+        found += [bundled_robot(robot.source.stem), bundled_robot(robot.source.stem, floating=True)]
     for name in NAMES:
         found += [real(name), real(name, floating=True)]
     return [

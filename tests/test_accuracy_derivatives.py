@@ -58,7 +58,7 @@ ROBOTS = (
 )
 
 
-def chosen() -> list:
+def chosen_cases() -> list:
     """A third of the cases run by default; the kernels of the others take long to compile."""
     return [
         pytest.param(
@@ -69,7 +69,7 @@ def chosen() -> list:
     ]
 
 
-@pytest.mark.parametrize("accurate", chosen())
+@pytest.mark.parametrize("accurate", chosen_cases())
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_errors_against_pinocchio_meet_the_targets(
     run, accurate: Robot, algorithm: str, dtype: np.dtype

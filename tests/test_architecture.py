@@ -13,7 +13,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
-from modules import BENCHMARKS, FILES, NAMESPACES, ROOT, in_each, module_name, parsed, room
+from modules import BENCHMARKS, FILES, NAMESPACES, ROOT, in_each, module_name, parse, room
 
 FLOORS = (
     {"warpdyn.algebra", "warpdyn.arrays"},
@@ -115,7 +115,7 @@ LAZY = {
 
 
 @cache
-def known() -> set[str]:
+def known_modules() -> set[str]:
     return {module_name(path) for path in (*FILES, *BENCHMARKS)}
 
 
@@ -126,13 +126,13 @@ def imports(path: Path, deep: bool = True) -> set[str]:
     here = module_name(path).split(".")
     package = here if path.name == "__init__.py" else here[:-1]
     found: set[str] = set()
-    for node in list(ast.walk(parsed(path)) if deep else parsed(path).body):
+    for node in list(ast.walk(parse(path)) if deep else parse(path).body):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             above = package[: len(package) - node.level + 1] if node.level else []
             start = ".".join([*above, *([node.module] if node.module else [])])
-            submodules = {f"{start}.{alias.name}" for alias in node.names} & known()
+            submodules = {f"{start}.{alias.name}" for alias in node.names} & known_modules()
             found |= submodules or {start}
             if submodules and len(submodules) < len(node.names):
                 found.add(start)
@@ -144,7 +144,9 @@ def imports(path: Path, deep: bool = True) -> set[str]:
 @cache
 def import_graph() -> dict[str, set[str]]:
     """The modules of the project that each module imports."""
-    return {module_name(path): imports(path) & known() - {module_name(path)} for path in FILES}
+    return {
+        module_name(path): imports(path) & known_modules() - {module_name(path)} for path in FILES
+    }
 
 
 def imported_by_string(node: ast.Call, package: list[str]) -> set[str]:
@@ -164,7 +166,7 @@ def imported_by_string(node: ast.Call, package: list[str]) -> set[str]:
     dots = len(start) - len(start.lstrip("."))
     above = ".".join(package[: len(package) - dots + 1]) if dots else ""
     whole = re.compile((re.escape(above + ".") if above else "") + re.sub(r"^(\\\.)+", "", pattern))
-    return {module for module in known() if whole.fullmatch(module)}
+    return {module for module in known_modules() if whole.fullmatch(module)}
 
 
 def floor(module: str) -> int:
@@ -181,7 +183,7 @@ def floor(module: str) -> int:
 def test_imports_point_down(path: Path) -> None:
     """No module imports from another folder of its own floor, or from a floor above."""
     here = module_name(path)
-    for other in imports(path) & known():
+    for other in imports(path) & known_modules():
         assert not other.startswith("benchmarks"), f"{here} imports {other}"
         starts_the_command = here == "warpdyn.__main__" and other == "warpdyn.cli.main"
         opened = here == "warpdyn" and other in ("warpdyn.labels", "warpdyn.viewer")
@@ -202,7 +204,7 @@ def test_floors_are_folders() -> None:
 @pytest.mark.parametrize("name", NAMESPACES)
 def test_a_namespace_module_only_imports(name: str) -> None:
     """The module holds a docstring, imports, and `__all__`, which lists every imported name."""
-    text, *imported, names = parsed(ROOT / f"warpdyn/{name}.py").body
+    text, *imported, names = parse(ROOT / f"warpdyn/{name}.py").body
     assert isinstance(text, ast.Expr) and isinstance(names, ast.Assign)
     assert all(isinstance(node, ast.ImportFrom) and node.level == 1 for node in imported)
     found = {alias.asname or alias.name for node in imported for alias in getattr(node, "names")}  # noqa: B009
@@ -219,7 +221,7 @@ def test_folders_have_few_modules() -> None:
         name = folder.relative_to(ROOT).as_posix()
         count = sum(file.parent == folder and file.name != "__init__.py" for file in FILES)
         assert count <= 34, f"{name} has {count} modules"
-        assert ast.get_docstring(parsed(folder / "__init__.py")), name
+        assert ast.get_docstring(parse(folder / "__init__.py")), name
 
 
 def entry(module: str, folder: str) -> str:
@@ -234,7 +236,11 @@ def test_inner_rooms_have_no_import_cycle() -> None:
         for file in FILES:
             here = module_name(file)
             if here.startswith(folder + "."):
-                inside = {name for name in imports(file) & known() if name.startswith(folder + ".")}
+                inside = {
+                    name
+                    for name in imports(file) & known_modules()
+                    if name.startswith(folder + ".")
+                }
                 entries = {entry(name, folder) for name in inside} - {entry(here, folder)}
                 graph.setdefault(entry(here, folder), set()).update(entries)
         TopologicalSorter(graph).prepare()  # raises CycleError
@@ -296,8 +302,8 @@ def test_control_does_not_import_ros(path: Path) -> None:
 @in_each([p for p in FILES if p.is_relative_to(ROOT / "warpdyn/algorithms")])
 def test_algorithms_are_written_for_one_robot(path: Path) -> None:
     """The code of an algorithm mentions no batch, device, array library or scalar type."""
-    words = {node.id for node in ast.walk(parsed(path)) if isinstance(node, ast.Name)}
-    words |= {node.attr for node in ast.walk(parsed(path)) if isinstance(node, ast.Attribute)}
+    words = {node.id for node in ast.walk(parse(path)) if isinstance(node, ast.Name)}
+    words |= {node.attr for node in ast.walk(parse(path)) if isinstance(node, ast.Attribute)}
     assert not words & {
         "wp",
         "np",

@@ -83,11 +83,11 @@ def test_the_demo_takes_the_link_of_its_jacobian(monkeypatch, tmp_path, capsys):
     code 2."""
     asked = []
 
-    def measured(model, cases, frame):
+    def refuse_to_measure(model, cases, frame):
         asked.append(frame)
         return [Measurement(case, refusal="not now") for case in cases]
 
-    monkeypatch.setattr(demo, "measure_cases", measured)
+    monkeypatch.setattr(demo, "measure_cases", refuse_to_measure)
     picture = ["--output", str(tmp_path / "p.png")]
     assert main(["panda", "--frame", "panda_link7", *picture]) == 0
     assert asked == ["panda_link7"]

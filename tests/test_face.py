@@ -99,12 +99,12 @@ def test_solutions_and_params_print_one_line() -> None:
         assert said.startswith("<Solution: 2 of 3 solved; at worst 4") and "\n" not in said
     shown: list[str] = []
 
-    def traced(x: jax.Array) -> jax.Array:
+    def solve(x: jax.Array) -> jax.Array:
         found = wd.inverse_kinematics(model, x, frame="panda_hand")
         shown.append(repr(found))
         return found.q
 
-    jax.jit(traced)(jax.numpy.asarray(T, jax.numpy.float32))
+    jax.jit(solve)(jax.numpy.asarray(T, jax.numpy.float32))
     assert shown == ["<Solution with q (3, 8)>"]
     params = model.params(
         4, mass={"panda_hand": 1.0}, armature={"panda_joint1": 0.1, "panda_joint2": 0.2}
@@ -138,7 +138,7 @@ def test_the_command_prints_its_version() -> None:
     assert done.stdout == f"warpdyn {wd.__version__}\n"
 
 
-def undocumented(owner: type) -> list[str]:
+def undocumented_attributes(owner: type) -> list[str]:
     """Public attributes without a docstring. The docstring of a field of a dataclass or named tuple
     is below it."""
     documented: set[str] = set()
@@ -174,4 +174,4 @@ def undocumented(owner: type) -> list[str]:
 )
 def test_every_public_attribute_has_a_docstring(owner: type) -> None:
     """The test covers fields, properties and methods of the classes that users meet most."""
-    assert undocumented(owner) == []
+    assert undocumented_attributes(owner) == []

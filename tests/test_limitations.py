@@ -28,12 +28,12 @@ TESTS: dict[str, str] = {}
 def backs(row: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Mark the test of a row of the page."""
 
-    def marked(test: Callable[..., None]) -> Callable[..., None]:
+    def mark(test: Callable[..., None]) -> Callable[..., None]:
         assert row not in TESTS
         TESTS[row] = test.__name__
         return test
 
-    return marked
+    return mark
 
 
 def rows(page: Path) -> list[str]:

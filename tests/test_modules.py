@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from modules import BENCHMARKS, FILES, NAMESPACES, ROOT, in_each, module_name, parsed, room
+from modules import BENCHMARKS, FILES, NAMESPACES, ROOT, in_each, module_name, parse, room
 
 LONGEST_MODULE = 400
 """Lines; what grows beyond is two things."""
@@ -60,7 +60,7 @@ def test_only_joints_and_readers_name_joint_kinds() -> None:
         ):
             # On the command line "floating" is a choice of base. The hand is made by a ModelBuilder.
             continue
-        strings = {node.value for node in ast.walk(parsed(path)) if isinstance(node, ast.Constant)}
+        strings = {node.value for node in ast.walk(parse(path)) if isinstance(node, ast.Constant)}
         assert not strings & kinds, f"{module_name(path)} names {strings & kinds}"
 
 
@@ -82,18 +82,18 @@ def test_other_files_are_short() -> None:
 @in_each(FILES)
 def test_modules_have_a_docstring_and_a_subject(path: Path) -> None:
     """Every module has a docstring, and no module is a collection of odds and ends."""
-    assert ast.get_docstring(parsed(path))
+    assert ast.get_docstring(parse(path))
     assert path.stem not in FORBIDDEN_NAMES
 
 
 def docstrings(path: Path) -> list[str]:
     kinds = (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef, ast.Module)
     texts = [
-        ast.get_docstring(node) or "" for node in ast.walk(parsed(path)) if isinstance(node, kinds)
+        ast.get_docstring(node) or "" for node in ast.walk(parse(path)) if isinstance(node, kinds)
     ]
     body = [
         node.value.value
-        for node in ast.walk(parsed(path))
+        for node in ast.walk(parse(path))
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     ]
     return [*texts, *(text for text in body if isinstance(text, str))]
@@ -107,7 +107,7 @@ def test_docstrings_name_their_subject_first(path: Path) -> None:
 
 def holds_a_command(path: Path) -> bool:
     """Whether a file defines a command of `warpdyn`: it has `add_parser`."""
-    functions = {node.name for node in parsed(path).body if isinstance(node, ast.FunctionDef)}
+    functions = {node.name for node in parse(path).body if isinstance(node, ast.FunctionDef)}
     return path.is_relative_to(ROOT / "warpdyn/cli") and "add_parser" in functions
 
 
@@ -120,7 +120,7 @@ def test_names_of_classes_and_modules_are_unique() -> None:
     classes = Counter(
         node.name
         for path in FILES
-        for node in ast.walk(parsed(path))
+        for node in ast.walk(parse(path))
         if isinstance(node, ast.ClassDef)
     )
     assert not {name for name, count in classes.items() if count > 1}
@@ -141,7 +141,7 @@ def test_array_libraries_are_named_in_one_place(path: Path) -> None:
     here = path.relative_to(ROOT).as_posix()
     if here == REGISTRY:
         return
-    strings = {node.value for node in ast.walk(parsed(path)) if isinstance(node, ast.Constant)}
+    strings = {node.value for node in ast.walk(parse(path)) if isinstance(node, ast.Constant)}
     named = {
         word for word, places in LIBRARY_WORDS.items() if word in strings and here not in places
     }
@@ -151,7 +151,7 @@ def test_array_libraries_are_named_in_one_place(path: Path) -> None:
 @in_each(FILES)
 def test_literals_are_plain_arguments(path: Path) -> None:
     """Code has no `f(*(a, b))` and no `{**{"a": 1}}`. Both hide an argument to save lines."""
-    for node in ast.walk(parsed(path)):
+    for node in ast.walk(parse(path)):
         values = (
             [
                 *(x.value for x in getattr(node, "elts", ()) if isinstance(x, ast.Starred)),
@@ -177,7 +177,7 @@ def test_lines_are_narrow() -> None:
 def test_public_functions_have_concrete_return_types() -> None:
     """No public function of warpdyn returns `Any`, and no function of the model takes a model of type `Any`."""
     for path in FILES:
-        for node in ast.walk(parsed(path)):
+        for node in ast.walk(parse(path)):
             if not isinstance(node, ast.FunctionDef):
                 continue
             if path.is_relative_to(ROOT / "warpdyn/functions") and not node.name.startswith("_"):
@@ -211,7 +211,7 @@ def test_every_module_has_a_test_file(path: Path) -> None:
 
 def test_rnea_fits_on_a_page() -> None:
     """It has at most 30 lines from the first loop to the last line."""
-    tree = parsed(ROOT / "warpdyn/algorithms/rnea.py")
+    tree = parse(ROOT / "warpdyn/algorithms/rnea.py")
     (function,) = [
         node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "rnea"
     ]

@@ -55,7 +55,7 @@ def name_of(requirement: str) -> str:
     return found[0].lower().replace("_", "-")
 
 
-def imported(path: Path) -> set[str]:
+def imported_packages(path: Path) -> set[str]:
     """Names of the packages that a file imports, inside functions too."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
@@ -72,7 +72,7 @@ def test_every_imported_package_is_a_requirement(monkeypatch):
     named = {name_of(each) for each in told["install_requires"]}
     named |= {name_of(each) for lines in told["extras_require"].values() for each in lines}
     for path in [*ROOT.glob("warpdyn/**/*.py"), *ROOT.glob("ros2_node/**/*.py")]:
-        for module in imported(path):
+        for module in imported_packages(path):
             if not FROM_ROS.fullmatch(module):
                 wanted = name_of(DISTRIBUTIONS.get(module, module))
                 assert wanted in named, f"{path.relative_to(ROOT)} imports {module}"

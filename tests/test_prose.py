@@ -152,7 +152,7 @@ def test_a_broken_bound_fails(
     counts = {name: goal for name, (goal, _) in prose.BOUNDS.items()}
     first = next(iter(counts))
     monkeypatch.setattr(prose, "count_all", lambda: counts)
-    monkeypatch.setitem(prose.BOUNDS, first, prose.Bound(counts[first], 2 * counts[first]))
+    monkeypatch.setitem(prose.BOUNDS, first, prose.CountBound(counts[first], 2 * counts[first]))
     assert prose.main() == 0 and "lower the bound" in capsys.readouterr().out
     for name, (goal, bound) in prose.BOUNDS.items():
         assert goal <= bound

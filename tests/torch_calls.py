@@ -9,7 +9,7 @@ from weakref import ref
 
 import pytest
 from gradient_cases import MODELS
-from native_calls import planned
+from native_calls import plans_of
 
 import warpdyn as wd
 
@@ -49,17 +49,17 @@ CASES: dict[str, Callable[..., Any]] = {
 """Kinds of calls that are remembered with their backward pass."""
 
 
-def drawn(count: int, seed: int, kind: Any = torch.float64) -> list[Any]:
+def draw_tensors(count: int, seed: int, kind: Any = torch.float64) -> list[Any]:
     draw = torch.Generator().manual_seed(seed)
     return [torch.randn(count, 2, generator=draw, dtype=kind) for _ in range(3)]
 
 
 def asking(count: int, seed: int, kind: Any = torch.float64) -> list[Any]:
-    return [x.requires_grad_() for x in drawn(count, seed, kind)]
+    return [x.requires_grad_() for x in draw_tensors(count, seed, kind)]
 
 
 def plan_of(function: Any) -> DifferentiatedCall:
-    (plan,) = (x for x in planned(function).values() if isinstance(x, DifferentiatedCall))
+    (plan,) = (x for x in plans_of(function).values() if isinstance(x, DifferentiatedCall))
     return plan
 
 

@@ -74,12 +74,12 @@ def _stand_in(patch: pytest.MonkeyPatch, device: str) -> None:
         return allocated(self, "cpu", single, shape)
 
     def followed_by_copies(launch: Callable[..., Any]) -> Callable[..., Any]:
-        def launched(*arguments: Any) -> Any:
+        def launch_and_copy(*arguments: Any) -> Any:
             results = launch(*arguments)
             memory.copy_back()
             return results
 
-        return launched
+        return launch_and_copy
 
     patch.setattr(TorchArrays, "view", view)
     patch.setattr(TorchArrays, "address", staticmethod(memory.address))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from array_kinds import made, usable
+from array_kinds import make_array, usable
 from robots import Robot, by_name, joint, link, urdf
 
 import warpdyn as wd
@@ -72,7 +72,9 @@ def numbers(model: wd.Model, quantity: str, count: int, seed: int = 0) -> np.nda
     return draw.uniform(0.1, 0.4, (count, len(joints)))
 
 
-def given(model: wd.Model, count: int, *quantities: str) -> dict[str, dict[str, np.ndarray]]:
+def random_values(
+    model: wd.Model, count: int, *quantities: str
+) -> dict[str, dict[str, np.ndarray]]:
     """Random values by quantity and name, for the links and joints that have the quantity."""
     found = {}
     for quantity in quantities:
@@ -141,8 +143,8 @@ DRAWS: dict[str, Any] = {
 MASK = np.array([True, False, False, True, False, False])
 
 
-def drawn(library: str, seed: int = 1, device: str = "cpu") -> wd.Params:
+def draw_params(library: str, seed: int = 1, device: str = "cpu") -> wd.Params:
     """Six robots drawn at random, in a library's float64 arrays."""
     usable(library, device)
-    like = made(library, np.zeros(1), device)
+    like = make_array(library, np.zeros(1), device)
     return wd.randomise(PANDA, 6, seed=seed, like=like, **DRAWS)

@@ -134,9 +134,9 @@ class RandomText:
             content += inner if self.bodies < 7 else inner[:1]
         self.path = around
         body = self.element("body", attributes, "".join(content))
-        return self.framed(body)
+        return self.wrap_in_frames(body)
 
-    def framed(self, content: str) -> str:
+    def wrap_in_frames(self, content: str) -> str:
         while self.chance(0.2):
             childclass = self.classes and self.chance(0.3)
             extra = {"childclass": self.random.choice(self.classes)} if childclass else {}
@@ -147,7 +147,7 @@ class RandomText:
         if not self.chance(share):
             return ""
         self.sites += 1
-        return self.framed(
+        return self.wrap_in_frames(
             self.element("site", self.with_class({"name": f"s{self.sites}", **self.pose()}))
         )
 
@@ -170,7 +170,7 @@ class RandomText:
         return self.element("inertial", attributes)
 
     def geom(self) -> str:
-        return self.framed(self.element("geom", self.with_class(self.geom_attributes())))
+        return self.wrap_in_frames(self.element("geom", self.with_class(self.geom_attributes())))
 
     def geom_attributes(self) -> Attributes:
         shape = self.random.choice(("sphere", "capsule", "cylinder", "box", "ellipsoid"))
@@ -200,7 +200,7 @@ class RandomText:
             name = f"j{len(self.joints)}"
             attributes = {"name": name, "type": word, **self.joint_attributes(word)}
             self.joints[name], self.paths[name] = word, self.path
-            parts.append(self.framed(self.element("joint", self.with_class(attributes))))
+            parts.append(self.wrap_in_frames(self.element("joint", self.with_class(attributes))))
         return "".join(parts)
 
     def joint_attributes(self, word: str) -> Attributes:

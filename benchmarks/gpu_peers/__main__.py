@@ -78,7 +78,7 @@ NOWHERE = Path(os.devnull)
 ON_JAX = ("mjx", "jaxsim")
 
 
-def installed(peer: str) -> bool:
+def is_installed(peer: str) -> bool:
     """True if the packages of a peer are installed."""
     try:
         return peer == "warpdyn" or util.find_spec(PACKAGES[peer]) is not None
@@ -133,10 +133,10 @@ def cases(given: argparse.Namespace) -> Iterator[tuple[str, str, list[str]]]:
     """Yield part, library and names of all measurements."""
     for part in given.parts:
         names = [name for name in PARTS[part].names if given.names is None or name in given.names]
-        if not machines.installed():
+        if not machines.is_installed():
             names = [name for name in names if name not in machines.REAL]
         for peer in PARTS[part].peers:
-            if peer in given.peers and installed(peer) and names:
+            if peer in given.peers and is_installed(peer) and names:
                 yield part, peer, names
 
 

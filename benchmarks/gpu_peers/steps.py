@@ -14,7 +14,7 @@ from ..peers import CannotDo
 from ..simulation_peers import FALLEN
 from ..simulation_scenes import QUADRUPED_HEIGHT, QUADRUPED_STANCE, standing
 from ..simulators import OnGround
-from ..simulators.running import Running, settled
+from ..simulators.running import Running, settle
 from .timing import Work, figures
 
 DT = 0.005
@@ -47,7 +47,7 @@ def records(
     """Yield a record for each robot, batch size and setting of the simulator, at rest and in motion."""
     module = import_module(f"..simulators.many_in_{key}", __package__)
     for name in robots:
-        start = settled(scenes()[name], DT)
+        start = settle(scenes()[name], DT)
         cases = [(envs, dict[str, bool]()) for envs in batches]
         if key in IN_MOTION and device != "cpu":
             cases += [(envs, {"moving": True}) for envs in batches]

@@ -36,7 +36,7 @@ class CannotDo(Exception):  # noqa: N818
 
 
 @dataclass
-class Prepared:
+class PreparedRun:
     """A peer's work. `run` computes `count` robots and waits for the results unless `launches` is true."""
 
     run: Callable[[], Any]
@@ -64,7 +64,7 @@ libraries correct and others do not."""
 
 
 @dataclass
-class Installed:
+class InstalledPeer:
     """A peer whose packages are installed."""
 
     key: str
@@ -76,14 +76,14 @@ class Installed:
         return self.module.NAME
 
 
-def find(keys: Sequence[str]) -> tuple[list[Installed], dict[str, str]]:
+def find(keys: Sequence[str]) -> tuple[list[InstalledPeer], dict[str, str]]:
     """The peers that can be imported, and the reasons why others cannot."""
     found, missing = [], {}
     for key in keys:
         try:
             module = import_module(f".{key}", __package__)
             found.append(
-                Installed(
+                InstalledPeer(
                     key, module, {package: metadata.version(package) for package in module.PACKAGES}
                 )
             )

@@ -10,9 +10,9 @@ import numpy as np
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
 from ..workload import cotangents
-from . import Prepared
-from .in_adam import GRAVITY, converted, function_of, inputs_of, joints_of
-from .in_jax import compiled, jax, jnp
+from . import PreparedRun
+from .in_adam import GRAVITY, convert, function_of, inputs_of, joints_of
+from .in_jax import jax, jit_call, jnp
 
 import adam  # isort: skip  (after the flags of in_jax)
 from adam.jax import KinDynComputations  # isort: skip
@@ -22,7 +22,7 @@ NAME, PACKAGES, DTYPE = "adam (JAX)", ("adam-robotics", "jax"), "float32"
 
 def prepare(
     robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
-) -> Prepared:
+) -> PreparedRun:
     K = KinDynComputations(robot.bare, joints_of(robot), gravity=jnp.asarray(GRAVITY, jnp.float32))
     K.set_frame_velocity_representation(
         adam.Representations.BODY_FIXED_REPRESENTATION
@@ -47,13 +47,13 @@ def prepare(
 
             return jax.vjp(of, *(arrays[k] for k in wrt))[1](weights)
 
-        run = compiled(gradient, cotangents(shape, count), *given, batched=False)
+        run = jit_call(gradient, cotangents(shape, count), *given, batched=False)
         form = f"jit of jax.vjp of {form}"
     else:
-        run = compiled(lambda *x: (function(*x),), *given, batched=False)
+        run = jit_call(lambda *x: (function(*x),), *given, batched=False)
         form = f"jit of {form}"
 
     def answers() -> list[np.ndarray]:
-        return [converted(robot, algorithm, states, np.asarray(x[:16], float)) for x in run()]
+        return [convert(robot, algorithm, states, np.asarray(x[:16], float)) for x in run()]
 
-    return Prepared(run, count, answers, form)
+    return PreparedRun(run, count, answers, form)

@@ -12,8 +12,8 @@ from adam.pytorch import KinDynComputations
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
 from ..workload import cotangents
-from . import Prepared
-from .in_adam import GRAVITY, converted, function_of, inputs_of, joints_of
+from . import PreparedRun
+from .in_adam import GRAVITY, convert, function_of, inputs_of, joints_of
 
 NAME, PACKAGES, DTYPE = "adam (Torch)", ("adam-robotics", "torch"), "float32"
 LARGE_FROM, FEW = 12, 1024
@@ -23,7 +23,7 @@ of 4,096 takes 0.7 to 0.95 of the time per robot of a batch of 1,024."""
 
 def prepare(
     robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
-) -> Prepared:
+) -> PreparedRun:
     torch.set_num_threads(1)
     place = torch.device(device)
     K = KinDynComputations(
@@ -69,7 +69,7 @@ def prepare(
 
     def answers() -> list[np.ndarray]:
         return [
-            converted(robot, algorithm, few, x[:16].detach().cpu().double().numpy()) for x in kept
+            convert(robot, algorithm, few, x[:16].detach().cpu().double().numpy()) for x in kept
         ]
 
-    return Prepared(run, count, answers, form)
+    return PreparedRun(run, count, answers, form)

@@ -93,7 +93,7 @@ def function_of(
     return chain[plain]
 
 
-def converted(
+def convert(
     robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], found: np.ndarray
 ) -> np.ndarray:
     """The first results in warpdyn's frames. Those of a free base are in the axes of the frame itself.

@@ -32,7 +32,7 @@ import jax.numpy as jnp
 import numpy as np
 
 
-class Compiled:
+class JittedCall:
     """A jitted function with its arrays on a device. A call waits for the results; `start` does not wait."""
 
     finish = staticmethod(jax.block_until_ready)
@@ -48,12 +48,12 @@ class Compiled:
         return self.function(*self.arrays)
 
 
-def compiled(
+def jit_call(
     function: Callable[..., Any], *given: np.ndarray, batched: bool = True, device: str = "cpu"
-) -> Compiled:
+) -> JittedCall:
     """Jitted function of one state, or of all states (`batched` False), with its arrays on the device."""
     arrays = [on(device, jnp.asarray(x, jnp.float32)) for x in given]
-    return Compiled(jax.jit(jax.vmap(function) if batched else function), arrays)
+    return JittedCall(jax.jit(jax.vmap(function) if batched else function), arrays)
 
 
 def on(device: str, tree: Any) -> Any:

@@ -25,7 +25,7 @@ from ..interleave import CORES
 from ..robots import Robot
 from ..robots import robot as robot_named
 from ..workload import states_of
-from . import CannotDo, Installed, Prepared, find
+from . import CannotDo, InstalledPeer, PreparedRun, find
 
 FOLDER = Path(
     os.environ.get("JAX_COMPILATION_CACHE_DIR") or cache_directory() / "benchmarks" / "jax"
@@ -36,13 +36,18 @@ LIMIT = 120.0
 CHILD = "import sys; from benchmarks.peers.jax_aot import child; child(*sys.argv[1:])"
 
 
-def needed(peer: Installed) -> bool:
+def is_needed(peer: InstalledPeer) -> bool:
     """True if the peer's programs are compiled ahead."""
     return "jax" in peer.module.PACKAGES
 
 
 def seconds(
-    peer: Installed, robot: Robot, algorithm: str, prepared: Prepared, device: str, limit: float
+    peer: InstalledPeer,
+    robot: Robot,
+    algorithm: str,
+    prepared: PreparedRun,
+    device: str,
+    limit: float,
 ) -> float:
     """Seconds of the cold first call, from a record or a new process. Raises CannotDo beyond the limit."""
     about = {
@@ -54,7 +59,7 @@ def seconds(
     }
     about |= {"form": prepared.form, "urdf": hashlib.sha256(robot.urdf.encode()).hexdigest()[:16]}
     about |= {"versions": {**peer.versions, "flags": os.environ.get("XLA_FLAGS", "").strip()}}
-    known = _known(about)
+    known = _known_seconds(about)
     if known and (known["seconds"] is not None or known["limit"] >= limit):
         return _within(known["seconds"], known["limit"] if known["seconds"] is None else limit)
     found = _compile(peer.key, robot.name, algorithm, prepared.count, device, limit)
@@ -69,7 +74,7 @@ def _within(found: float | None, limit: float) -> float:
     return found
 
 
-def _known(about: Mapping[str, Any]) -> dict[str, Any] | None:
+def _known_seconds(about: Mapping[str, Any]) -> dict[str, Any] | None:
     file = FOLDER / "seconds.jsonl"
     lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     return next((line for line in reversed(lines) if about.items() <= line.items()), None)

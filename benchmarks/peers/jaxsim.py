@@ -13,8 +13,8 @@ from warpdyn.cli.workload import furthest_link
 
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
-from . import CannotDo, Prepared
-from .in_jax import compiled, jnp
+from . import CannotDo, PreparedRun
+from .in_jax import jit_call, jnp
 
 import jaxsim.api as js  # isort: skip  (after the flags of in_jax)
 from jaxsim import VelRepr  # isort: skip
@@ -28,13 +28,13 @@ LIGHT = 1e-9
 
 def prepare(
     robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
-) -> Prepared:
+) -> PreparedRun:
     model, count = robot.model, len(states["q"])
     if device == "cpu":
         count = min(count, BATCH)
     if ALGORITHMS[algorithm].gradient or algorithm.endswith("derivatives"):
         raise CannotDo("differentiable through JAX; not timed here")
-    order, m = _built(robot)
+    order, m = _build(robot)
     n = 6 if robot.floating else 0
     base_link = m.link_names().index(m.base_link())
     frame = furthest_link(model)
@@ -113,7 +113,7 @@ def prepare(
     if algorithm not in chain:
         raise CannotDo("no such function, or not timed here")
     function, names, form = chain[algorithm]
-    run = compiled(function, *(states[name][:count] for name in names), device=device)
+    run = jit_call(function, *(states[name][:count] for name in names), device=device)
     back = [*range(n), *(n + np.argsort(order))]
 
     def answers() -> list[np.ndarray]:
@@ -127,13 +127,13 @@ def prepare(
         return [found]
 
     form = f"jit of vmap: {form}"
-    return Prepared(run, count, answers, form, start=run.start, finish=run.finish)
+    return PreparedRun(run, count, answers, form, start=run.start, finish=run.finish)
 
 
 _models: dict[str, Any] = {}
 
 
-def _built(robot: Robot) -> tuple[list[int], Any]:
+def _build(robot: Robot) -> tuple[list[int], Any]:
     """JaxSim's model, and for each of its joints the column in warpdyn's joint vector."""
     if robot.name not in _models:
         m = js.model.JaxSimModel.build_from_model_description(

@@ -12,8 +12,8 @@ from warpdyn.cli.workload import furthest_link
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
 from ..workload import cotangents
-from . import CannotDo, Prepared
-from .in_jax import compiled, jax, jnp
+from . import CannotDo, PreparedRun
+from .in_jax import jax, jit_call, jnp
 from .in_mujoco import InMuJoCo
 
 from mujoco import mjx  # isort: skip  (after the flags of in_jax)
@@ -29,7 +29,7 @@ the first and the last are below 3e-14."""
 
 def prepare(
     robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
-) -> Prepared:
+) -> PreparedRun:
     plain = ALGORITHMS[algorithm].of or algorithm
     if algorithm.endswith("derivatives") or (
         plain != algorithm and (robot.floating or plain not in ("rnea", "aba"))
@@ -43,34 +43,34 @@ def prepare(
     frame = furthest_link(robot.model)
     body = own.body(frame)
 
-    def placed(q: Any, v: Any = None) -> Any:
+    def place(q: Any, v: Any = None) -> Any:
         d = empty.replace(qpos=q) if v is None else empty.replace(qpos=q, qvel=v)
         return mjx.kinematics(m, d)
 
     def poses(q: Any) -> Any:
-        d = placed(q)
+        d = place(q)
         return d.xpos, d.xmat
 
     def jacobian(q: Any) -> Any:
-        d = mjx.com_pos(m, placed(q))
+        d = mjx.com_pos(m, place(q))
         translation, rotation = mjx.jac(m, d, d.xpos[body], body)
         return jnp.concatenate([translation.T, rotation.T])
 
     def inertia(q: Any) -> Any:
-        return mjx.crb(m, mjx.com_pos(m, placed(q)))
+        return mjx.crb(m, mjx.com_pos(m, place(q)))
 
     def mass(q: Any) -> Any:
         return mjx.full_m(m, inertia(q))
 
     def bias(q: Any, v: Any) -> Any:
-        return mjx.rne(m, mjx.com_vel(m, mjx.com_pos(m, placed(q, v)))).qfrc_bias
+        return mjx.rne(m, mjx.com_vel(m, mjx.com_pos(m, place(q, v)))).qfrc_bias
 
     def inverse_dynamics(q: Any, v: Any, a: Any) -> Any:
         d = mjx.rne(m, mjx.com_vel(m, inertia_of(q, v)))
         return mjx.mul_m(m, d, a) + d.qfrc_bias
 
     def inertia_of(q: Any, v: Any) -> Any:
-        return mjx.crb(m, mjx.com_pos(m, placed(q, v)))
+        return mjx.crb(m, mjx.com_pos(m, place(q, v)))
 
     def forward_dynamics(q: Any, v: Any, force: Any) -> Any:
         d = mjx.factor_m(m, mjx.rne(m, mjx.com_vel(m, inertia_of(q, v))))
@@ -129,9 +129,9 @@ def prepare(
         def gradient(weight: Any, *state: Any) -> Any:
             return jax.vjp(function, *state)[1](weight)
 
-        run = compiled(gradient, weights, *given, device=device)
+        run = jit_call(gradient, weights, *given, device=device)
         form = f"jit of vmap of jax.vjp: {form}"
-        return Prepared(
+        return PreparedRun(
             run,
             count,
             lambda: [convert(x) for x in run()],
@@ -140,8 +140,8 @@ def prepare(
             start=run.start,
             finish=run.finish,
         )
-    run = compiled(function, *given, device=device)
-    return Prepared(
+    run = jit_call(function, *given, device=device)
+    return PreparedRun(
         run,
         count,
         lambda: [convert(run())],

@@ -12,7 +12,7 @@ from warpdyn.cli.workload import furthest_link
 
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
-from . import CannotDo, Prepared
+from . import CannotDo, PreparedRun
 from .in_mujoco import InMuJoCo
 
 NAME, PACKAGES, DTYPE = "MuJoCo", ("mujoco",), "float64"
@@ -21,7 +21,7 @@ STATES = 256
 
 def prepare(
     robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
-) -> Prepared:
+) -> PreparedRun:
     if ALGORITHMS[algorithm].gradient or algorithm.endswith("_derivatives"):
         raise CannotDo("derivatives by finite differences only")
     if algorithm in ("coriolis_matrix", "centroidal_momentum_matrix"):
@@ -148,4 +148,4 @@ def prepare(
             found.append(read())
         return [convert(np.array(found))]
 
-    return Prepared(run, len(rows), answers, form + "; one state at a time")
+    return PreparedRun(run, len(rows), answers, form + "; one state at a time")

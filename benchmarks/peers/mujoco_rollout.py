@@ -10,7 +10,7 @@ from mujoco import rollout
 
 from ..interleave import CORES
 from ..robots import Robot
-from . import CannotDo, Prepared
+from . import CannotDo, PreparedRun
 from .in_mujoco import InMuJoCo
 
 NAME, PACKAGES, DTYPE = "MuJoCo rollout", ("mujoco",), "float64"
@@ -18,7 +18,7 @@ NAME, PACKAGES, DTYPE = "MuJoCo rollout", ("mujoco",), "float64"
 
 def prepare(
     robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
-) -> list[Prepared]:
+) -> list[PreparedRun]:
     if algorithm != "aba":
         raise CannotDo("its batch has whole steps only")
     own = InMuJoCo(robot, algorithm, states)
@@ -31,7 +31,7 @@ def prepare(
     start[:, first + m.nq : first + m.nq + m.nv] = own.qvel
     control = own.force[:, None, :].copy()
 
-    def of(threads: int) -> Prepared:
+    def of(threads: int) -> PreparedRun:
         pool = rollout.Rollout(nthread=threads)
         data = [mj.MjData(m) for _ in range(threads)]
         state = np.zeros((count, 1, start.shape[1]))
@@ -54,6 +54,6 @@ def prepare(
             return [own.accelerations((after - own.qvel[:16]) / m.opt.timestep)]
 
         form = f"one Euler step, {threads} thread{'s' if threads > 1 else ''}"
-        return Prepared(run, count, answers, form, near=1e-6, threads=threads)
+        return PreparedRun(run, count, answers, form, near=1e-6, threads=threads)
 
     return [of(threads) for threads in dict.fromkeys((1, len(CORES)))]

@@ -14,7 +14,7 @@ from warpdyn.cli.workload import furthest_link
 from ..algorithms import ALGORITHMS
 from ..cuda_graph import Graph
 from ..robots import Robot
-from . import CannotDo, Prepared
+from . import CannotDo, PreparedRun
 from .in_mujoco import InMuJoCo
 
 NAME, PACKAGES, DTYPE = "MuJoCo Warp", ("mujoco-warp",), "float32"
@@ -27,7 +27,7 @@ back to 1e-5 of the largest."""
 
 def prepare(
     robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
-) -> Prepared:
+) -> PreparedRun:
     if ALGORITHMS[algorithm].gradient or algorithm.endswith("derivatives"):
         raise CannotDo("no derivatives: its kernels have no adjoints")
     own = InMuJoCo(robot, algorithm, states)
@@ -107,8 +107,8 @@ def prepare(
     near = NEAR_OF_SOLVES if algorithm == "aba" else 0.0
     if device != "cpu":
         graph = Graph(call, device)
-        return Prepared(graph, count, lambda: [read()], form + "; graph", near, launches=True)
-    return Prepared(call, count, lambda: [read()], form, near)
+        return PreparedRun(graph, count, lambda: [read()], form + "; graph", near, launches=True)
+    return PreparedRun(call, count, lambda: [read()], form, near)
 
 
 def _dense(robot: Any, M: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from warpdyn.cli.workload import furthest_link
 from ..algorithms import ALGORITHMS
 from ..cuda_graph import Graph
 from ..robots import Robot
-from . import CannotDo, Prepared
+from . import CannotDo, PreparedRun
 from .in_mujoco import rotations
 
 import newton as nt  # isort: skip  (Warp's settings first)
@@ -29,7 +29,7 @@ SLOW_FROM, FEW = 20, 512
 
 def prepare(
     robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
-) -> Prepared:
+) -> PreparedRun:
     known = ("fk_frame", "fk", "jacobian", "crba", "rnea", "gravity_torques")
     if ALGORITHMS[algorithm].gradient or algorithm.endswith("derivatives"):
         raise CannotDo(
@@ -59,20 +59,20 @@ def prepare(
     base = m.body_com.numpy()[bodies.index(model.root)].astype(float) if n else np.zeros(3)
     T, drift = free_base(states, base) if n else (np.zeros((count, 0, 0)), np.zeros((count, 0)))
 
-    def laid(values: np.ndarray, *heads: np.ndarray) -> np.ndarray:
+    def joint_vector(values: np.ndarray, *heads: np.ndarray) -> np.ndarray:
         """A joint vector in Newton's order, after the coordinates of a free base."""
         return np.concatenate([*heads, values[:, order[n:]]], axis=1, dtype=np.float32).ravel()
 
-    def turned(values: np.ndarray) -> np.ndarray:
+    def turn(values: np.ndarray) -> np.ndarray:
         return np.einsum("eij,ej->ei", T, values[:, :n])
 
     joints = [k - n + (7 if n else 0) for k in order[n:]]
     state.joint_q.assign(
         np.concatenate([states["q"][:, : 7 if n else 0], states["q"][:, joints]], axis=1).ravel()
     )
-    state.joint_qd.assign(laid(states["v"], turned(states["v"])))
+    state.joint_qd.assign(joint_vector(states["v"], turn(states["v"])))
     with wp.ScopedDevice(device):
-        joint_qdd = wp.array(laid(states["a"], turned(states["a"]) + drift), dtype=float)
+        joint_qdd = wp.array(joint_vector(states["a"], turn(states["a"]) + drift), dtype=float)
         M = wp.zeros(
             (m.articulation_count, m.max_dofs_per_articulation, m.max_dofs_per_articulation),
             dtype=float,
@@ -169,8 +169,8 @@ def prepare(
     call, read, form = chain[algorithm]
     if device != "cpu":
         graph = Graph(call, device)
-        return Prepared(graph, count, lambda: [read()], form + "; graph", launches=True)
-    return Prepared(call, count, lambda: [read()], form)
+        return PreparedRun(graph, count, lambda: [read()], form + "; graph", launches=True)
+    return PreparedRun(call, count, lambda: [read()], form)
 
 
 def free_base(states: Mapping[str, np.ndarray], com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

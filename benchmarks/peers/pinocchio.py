@@ -14,7 +14,7 @@ from warpdyn.peers.pinocchio import Pinocchio
 
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
-from . import CannotDo, Prepared
+from . import CannotDo, PreparedRun
 
 NAME, PACKAGES, DTYPE = "Pinocchio", ("pin",), "float64"
 FORM = "one Python call for a state, C++ inside"
@@ -26,7 +26,7 @@ FRAME = pin.LOCAL_WORLD_ALIGNED
 
 def prepare(
     robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
-) -> Prepared:
+) -> PreparedRun:
     peer = Pinocchio(robot.model, robot.urdf)
     model, data = peer.robot, peer.robot.createData()
     frame = model.getFrameId(furthest_link(robot.model), pin.BODY)
@@ -34,7 +34,7 @@ def prepare(
         raise CannotDo("no vector-Jacobian products; matrices of derivatives only")
     links = [model.getFrameId(name, pin.BODY) for name in robot.model.link_names]
     call, answer = functions(model, data, frame, peer.G, links)[algorithm]
-    given = converted(peer, states, ALGORITHMS[algorithm].arrays, STATES)
+    given = convert(peer, states, ALGORITHMS[algorithm].arrays, STATES)
 
     def run() -> None:
         for state in given:
@@ -50,10 +50,10 @@ def prepare(
             rows.append(found if isinstance(found, tuple) else (found,))
         return [np.array(column) for column in zip(*rows, strict=True)]
 
-    return Prepared(run, len(given), answers, FORM)
+    return PreparedRun(run, len(given), answers, FORM)
 
 
-def converted(
+def convert(
     peer: Pinocchio, states: Mapping[str, np.ndarray], names: tuple[str, ...], count: int
 ) -> list[tuple]:
     """Arguments of each state in Pinocchio's coordinates."""

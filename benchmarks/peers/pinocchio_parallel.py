@@ -11,15 +11,15 @@ from warpdyn.peers.pinocchio import Pinocchio
 
 from ..interleave import CORES
 from ..robots import Robot
-from . import CannotDo, Prepared
-from .pinocchio import converted
+from . import CannotDo, PreparedRun
+from .pinocchio import convert
 
 NAME, PACKAGES, DTYPE = "Pinocchio, batch", ("pin",), "float64"
 
 
 def prepare(
     robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
-) -> list[Prepared]:
+) -> list[PreparedRun]:
     calls = {
         "rnea": (getattr(pin, "rneaInParallel", None), ("q", "v", "a")),
         "aba": (getattr(pin, "abaInParallel", None), ("q", "v", "tau")),
@@ -33,12 +33,12 @@ def prepare(
     count = len(states["q"])
     given = [
         np.asfortranarray(np.array(x).T)
-        for x in zip(*converted(peer, states, names, count), strict=True)
+        for x in zip(*convert(peer, states, names, count), strict=True)
     ]
 
-    def of(threads: int) -> Prepared:
+    def of(threads: int) -> PreparedRun:
         pool, out = pin.ModelPool(peer.robot, threads), np.zeros((peer.robot.nv, count), order="F")
-        return Prepared(
+        return PreparedRun(
             lambda: call(threads, pool, *given, out),
             count,
             lambda: [(peer.G.T @ out[:, :16]).T],

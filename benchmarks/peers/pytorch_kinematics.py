@@ -13,14 +13,14 @@ from warpdyn.cli.workload import furthest_link
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
 from ..workload import cotangents
-from . import CannotDo, Prepared
+from . import CannotDo, PreparedRun
 
 NAME, PACKAGES, DTYPE = "pytorch_kinematics", ("pytorch_kinematics", "torch"), "float32"
 
 
 def prepare(
     robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
-) -> Prepared:
+) -> PreparedRun:
     torch.set_num_threads(1)
     plain = ALGORITHMS[algorithm].of or algorithm
     if plain not in ("fk", "fk_frame", "jacobian"):
@@ -73,4 +73,4 @@ def prepare(
             found = whole
         return [found]
 
-    return Prepared(run, count, answers, form)
+    return PreparedRun(run, count, answers, form)

@@ -72,7 +72,7 @@ class QuadrupedAheadOnboard(QuadrupedAhead):
     sensed = QuadrupedRoughOnboard.sensed
 
 
-def climbed(env: rl.VecEnv, policy: rl.Policy) -> dict[str, np.ndarray]:
+def climb(env: rl.VecEnv, policy: rl.Policy) -> dict[str, np.ndarray]:
     """Level, kind, and whether the robot left its tile or fell, for the first episode of each environment.
 
     The result also has the mean errors of the speeds until then.
@@ -169,7 +169,7 @@ def main() -> None:
         name, env = "warpdyn", rl.VecEnv(kind(), args.envs or 2048, seed=args.seed)
     name += ", onboard" if args.onboard else ""
     policy.check(env.task, env.kernels.observations[env.kernels.observation.policy][0])
-    found = climbed(env, policy)
+    found = climb(env, policy)
     asked = found["level"] == AS_ASKED
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     results[name] = {

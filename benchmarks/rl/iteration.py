@@ -66,7 +66,7 @@ def shares(task: rl.Task, cores: int, iterations: int = 4) -> dict[str, Any]:
     spent = dict.fromkeys(PARTS, 0.0)
     for name in PARTS:
         owner = trainer.env if name == "step" else trainer.learner
-        setattr(owner, name, _timed(getattr(owner, name), spent, name))
+        setattr(owner, name, _time(getattr(owner, name), spent, name))
     runs = trainer.run(minutes=1e9, iterations=iterations)
     next(runs)
     spent.update(dict.fromkeys(PARTS, 0.0))
@@ -81,14 +81,14 @@ def shares(task: rl.Task, cores: int, iterations: int = 4) -> dict[str, Any]:
     return {**about, "share": parts["environments"], "shares": parts}
 
 
-def _timed(call: Callable[..., Any], spent: dict[str, float], name: str) -> Callable[..., Any]:
-    def timed(*args: Any, **kwargs: Any) -> Any:
+def _time(call: Callable[..., Any], spent: dict[str, float], name: str) -> Callable[..., Any]:
+    def run_and_time(*args: Any, **kwargs: Any) -> Any:
         start = time.process_time()
         found = call(*args, **kwargs)
         spent[name] += time.process_time() - start
         return found
 
-    return timed
+    return run_and_time
 
 
 def main() -> None:

@@ -192,7 +192,7 @@ def reaching(path: Path, robots: int, *, spheres: bool = False) -> Found:
     free = np.ones(robots, bool)
     for _ in range(round(record["simulation"]["seconds"] / record["period"]) - 1):
         group.advance(policy.step(*group.state()), free)
-        free &= ~group.touches("ground", *obstacles)
+        free &= ~group.has_contact("ground", *obstacles)
     away = np.linalg.norm(
         [_tool(w) - x for w, x in zip(group.worlds, targets, strict=True)], axis=1
     )

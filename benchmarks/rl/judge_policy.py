@@ -203,7 +203,7 @@ class Robots:
             mujoco.mj_step(self.models[k], world, nstep=steps)
             mujoco.mj_kinematics(self.models[k], world)
 
-    def touches(self, *names: str) -> np.ndarray:
+    def has_contact(self, *names: str) -> np.ndarray:
         """Array with true for each robot that has a contact with one of these geoms."""
         ids = {self.model.geom(n).id for n in names}
         return np.array(

@@ -60,20 +60,20 @@ class MujocoQuadruped(gymnasium.Env[Any, Any]):
         self.data.qvel[:6] = self.np_random.uniform(-0.3, 0.3, 6)
         self.command, self.age = self.np_random.uniform(-1.0, 1.0, 3), 0
         self.last = np.zeros(12)
-        return self._observed(), {}
+        return self._observe(), {}
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict]:
         self.data.ctrl[:] = self.stance + 0.25 * action
         self._mujoco.mj_step(self.robot, self.data, nstep=SUBSTEPS)
         self.age += 1
         self.last = action
-        seen = self._observed()
+        seen = self._observe()
         off = self.command - seen[[0, 1, 5]]
         reward = 1.5 * np.exp(-4.0 * (off[:2] @ off[:2])) + 0.75 * np.exp(-4.0 * off[2] ** 2)
         fell = bool(seen[8] > -0.5 or self.data.qpos[2] < 0.1)
         return seen, 0.02 * float(reward), fell, self.age >= 1000, {}
 
-    def _observed(self) -> np.ndarray:
+    def _observe(self) -> np.ndarray:
         q, v = self.data.qpos, self.data.qvel
         turn = np.empty(9)
         self._mujoco.mju_quat2Mat(turn, q[3:7])
@@ -140,13 +140,13 @@ def mujoco_rollout(envs: int, cores: int) -> Contender:
     import mujoco
 
     from ..simulators import many_in_mujoco
-    from ..simulators.running import Settled
+    from ..simulators.running import SettledScene
 
     scene = standing("quadruped", QUADRUPED_HEIGHT, QUADRUPED_STANCE, GAINS, "*_foot")
     robot, data = in_mujoco.build(scene, DT)
     mujoco.mj_step(robot, data, nstep=400)
     many_in_mujoco.MOST = envs
-    (one,) = many_in_mujoco.running(Settled(scene, DT, robot, data), envs, cores)
+    (one,) = many_in_mujoco.running(SettledScene(scene, DT, robot, data), envs, cores)
     return Contender(one.advance, one.envs, "float64, its thread pool; no task, constant targets")
 
 

@@ -143,25 +143,25 @@ class TorchQuadruped:
     def _begin(self, rows: torch.Tensor) -> None:
         """Reset these environments."""
         n, task = len(rows), self.task
-        place, yaw = self._drawn(-0.5, 0.5, n, 2), self._drawn(-torch.pi, torch.pi, n)
+        place, yaw = self._draw(-0.5, 0.5, n, 2), self._draw(-torch.pi, torch.pi, n)
         q = torch.zeros(n, task.model.nq)
         q[:, :2] = place
         q[:, 5], q[:, 6] = torch.sin(0.5 * yaw), torch.cos(0.5 * yaw)
-        q[:, 7:] = self.stance * self._drawn(0.8, 1.2, n, task.actions)
+        q[:, 7:] = self.stance * self._draw(0.8, 1.2, n, task.actions)
         q[:, 2] = -wd.point_heights(task.model, q, points=task.points).amin(1)
         v = torch.zeros(n, task.model.nv)
-        v[:, :6] = self._drawn(-0.3, 0.3, n, 6)
+        v[:, :6] = self._draw(-0.3, 0.3, n, 6)
         self.sim.reset(rows, q=q, v=v)
-        self.friction[rows] = self._drawn(0.4, 1.0, n)[:, None]
+        self.friction[rows] = self._draw(0.4, 1.0, n)[:, None]
         self.wanted[rows], self.command[rows] = self._commands(n), 0.0
-        self.phase[rows] = self._drawn(0.0, 1.0, n)
+        self.phase[rows] = self._draw(0.0, 1.0, n)
         for x in (self.last_action, self.age, self.sums):
             x[rows] = 0.0
 
     def _commands(self, n: int) -> torch.Tensor:
-        wanted = self._drawn(-1.0, 1.0, n, 3)
+        wanted = self._draw(-1.0, 1.0, n, 3)
         wanted[:, :2] *= ((wanted[:, :2] ** 2).sum(1) >= 0.01)[:, None]
-        return wanted * (self._drawn(0.0, 1.0, n) >= 0.05)[:, None]
+        return wanted * (self._draw(0.0, 1.0, n) >= 0.05)[:, None]
 
-    def _drawn(self, low: float, high: float, *shape: int) -> torch.Tensor:
+    def _draw(self, low: float, high: float, *shape: int) -> torch.Tensor:
         return torch.rand(shape, generator=self.draws) * (high - low) + low

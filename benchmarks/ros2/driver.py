@@ -41,11 +41,11 @@ class Driver(Client):
         arrivals = self.arrivals[name]
         return lambda message: arrivals.append(time.perf_counter())
 
-    def matched(self) -> None:
+    def wait_until_matched(self) -> None:
         """Wait until the node and the echo listen."""
         self.until(lambda: all(p.get_subscription_count() for p in self.to.values()), "matching")
 
-    def answered(self, topic: str) -> None:
+    def wait_for_publisher(self, topic: str) -> None:
         """Wait until a topic has a publisher."""
         self.until(lambda: self.node.count_publishers(topic), f"a publisher of {topic}")
 

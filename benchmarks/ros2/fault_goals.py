@@ -196,7 +196,7 @@ def _freeze(c: Campaign, handle: Any) -> None:
         os.kill(process, signal.SIGCONT)
 
 
-def _moved(c: Campaign, handle: Any) -> None:
+def _jump_back(c: Campaign, handle: Any) -> None:
     """The arm follows the goal for some time and jumps back."""
     c.play_for(lambda: c.states.publish(c.state(Q + 0.02 * STEP)), 0.1)
 
@@ -260,7 +260,7 @@ GOALS_ONCE: dict[str, Kind] = {
     "goal and reload": _in_a_goal(lambda c, handle: c.ask("warpdyn/reload")),
     "goal and SIGSTOP": _in_a_goal(_freeze),
     "goal and silence": _in_a_goal(lambda c, handle: c.play_for(lambda: None, 0.75)),
-    "goal and an arm that jumps": _in_a_goal(_moved),
+    "goal and an arm that jumps": _in_a_goal(_jump_back),
     "goal and ~/trajectory": _in_a_goal(_by_topic("trajectory")),
     "goal and ~/reference": _in_a_goal(_by_topic("reference")),
     "goal and a trajectory without points": _in_a_goal(_by_topic("empty")),

@@ -11,7 +11,7 @@ from geometry_msgs.msg import PoseStamped, WrenchStamped
 from std_msgs.msg import Float64MultiArray
 
 from .fault_messages import Kind, Send
-from .fault_processes import refused
+from .fault_processes import refusal
 
 if TYPE_CHECKING:
     from .faults import Campaign
@@ -139,13 +139,13 @@ SENSOR: dict[str, Kind] = {
 OFTEN: dict[str, Kind] = {**POSES, **LAW_INPUTS, **SENSOR}
 """Kinds that are sent again and again."""
 ONCE: dict[str, Kind] = {
-    "a position filter at run time": refused("position_filter", 10.0),
-    "a velocity filter nan": refused("velocity_filter", NAN),
-    "a torque filter at run time": refused("torque_filter", 10.0),
-    "a negative tolerance": refused("trajectory.path_tolerance", -1.0),
-    "a tolerance of speed nan": refused("trajectory.stopped_velocity_tolerance", NAN),
-    "a range of inputs of 1e308": refused("law_input_range", 1e308),
-    "a deadband of one number": refused("ft_deadband", [1.0]),
-    "a cutoff of the sensor nan": refused("ft_cutoff", NAN),
+    "a position filter at run time": refusal("position_filter", 10.0),
+    "a velocity filter nan": refusal("velocity_filter", NAN),
+    "a torque filter at run time": refusal("torque_filter", 10.0),
+    "a negative tolerance": refusal("trajectory.path_tolerance", -1.0),
+    "a tolerance of speed nan": refusal("trajectory.stopped_velocity_tolerance", NAN),
+    "a range of inputs of 1e308": refusal("law_input_range", 1e308),
+    "a deadband of one number": refusal("ft_deadband", [1.0]),
+    "a cutoff of the sensor nan": refusal("ft_cutoff", NAN),
 }
 """Kinds that are thrown once."""

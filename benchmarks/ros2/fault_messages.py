@@ -33,7 +33,7 @@ def _state(make: Callable[[Campaign], JointState]) -> Kind:
     return kind
 
 
-def _moved(c: Campaign, size: float) -> np.ndarray:
+def _near_position(c: Campaign, size: float) -> np.ndarray:
     return Q + c.random.uniform(-size, size, 7)
 
 
@@ -42,9 +42,9 @@ def _clock(c: Campaign, offset: float) -> float:
 
 
 STATES: dict[str, Kind] = {
-    **{f"position {n}": _state(lambda c, x=x: c.state(c.changed(x))) for n, x in ODD.items()},
+    **{f"position {n}": _state(lambda c, x=x: c.state(c.with_other_value(x))) for n, x in ODD.items()},
     **{
-        f"velocity {n}": _state(lambda c, x=x: c.state(Q, velocity=c.changed(x)))
+        f"velocity {n}": _state(lambda c, x=x: c.state(Q, velocity=c.with_other_value(x)))
         for n, x in ODD.items()
     },
     **{f"all positions {n}": _state(lambda c, x=x: c.state(np.full(7, x))) for n, x in ODD.items()},
@@ -82,8 +82,8 @@ STATES: dict[str, Kind] = {
         f"stamp {x:+g} s": _state(lambda c, x=x: c.state(stamp=_clock(c, x)))
         for x in (-10.0, -1.0, -0.3, -0.05, 0.5, 10.0)
     },
-    **{f"moved by {x:g} rad": _state(lambda c, x=x: c.state(_moved(c, x))) for x in (0.02, 0.1, 0.3, 1.0, 3.0)},
-    "one joint by 0.4 rad": _state(lambda c: c.state(c.changed(Q[3] + 0.4))),
+    **{f"moved by {x:g} rad": _state(lambda c, x=x: c.state(_near_position(c, x))) for x in (0.02, 0.1, 0.3, 1.0, 3.0)},
+    "one joint by 0.4 rad": _state(lambda c: c.state(c.with_other_value(Q[3] + 0.4))),
     "positions in degrees": _state(lambda c: c.state(np.degrees(Q))),
     "other signs": _state(lambda c: c.state(-Q)),
     "all zero": _state(lambda c: c.state(0.0 * Q)),
@@ -158,7 +158,7 @@ def _bytes(change: Callable[[Campaign, bytearray], bytes]) -> Kind:
     return kind
 
 
-def _flipped(c: Campaign, data: bytearray, first: int = 0) -> bytes:
+def _flip_bits(c: Campaign, data: bytearray, first: int = 0) -> bytes:
     for _ in range(6):
         data[int(c.random.integers(first, len(data)))] ^= int(c.random.integers(1, 256))
     return bytes(data)
@@ -171,8 +171,8 @@ def _put(data: bytearray, at: int, value: bytes) -> bytes:
 
 BYTES: dict[str, Kind] = {
     "bytes cut off": _bytes(lambda c, d: bytes(d[: int(c.random.integers(1, len(d)))])),
-    "bytes flipped": _bytes(_flipped),
-    "bytes flipped in the numbers": _bytes(lambda c, d: _flipped(c, d, len(d) - 120)),
+    "bytes flipped": _bytes(_flip_bits),
+    "bytes flipped in the numbers": _bytes(lambda c, d: _flip_bits(c, d, len(d) - 120)),
     "random bytes": _bytes(lambda c, d: c.random.bytes(200)),
     "one byte": _bytes(lambda c, d: b"\0"),
     "bytes of another order": _bytes(lambda c, d: _put(d, 0, b"\0\0")),

@@ -147,7 +147,7 @@ def _request(*requests: tuple[str, bool | None], rest: float = 0.0) -> Kind:
     return kind
 
 
-def refused(name: str, value: Any) -> Kind:
+def refusal(name: str, value: Any) -> Kind:
     """Fault with a parameter value that must be refused."""
 
     def kind(c: Campaign) -> Send:
@@ -160,7 +160,7 @@ def refused(name: str, value: Any) -> Kind:
     return kind
 
 
-def _changed(name: str, value: Any, back: Any) -> Kind:
+def _change_and_reset(name: str, value: Any, back: Any) -> Kind:
     """Fault with a parameter value that is accepted and then reset."""
 
     def kind(c: Campaign) -> Send:
@@ -196,27 +196,27 @@ ONCE: dict[str, Kind] = {
     "enable while enabled": _request(("enable", True), ("enable", True)),
     "enable in turn": _request(*[("enable", k % 2 == 1) for k in range(6)], rest=0.05),
     "reset while enabled": _request(("reset", None)),
-    "parameter nan": refused("torque_scale", NAN),
-    "parameter beyond its range": refused("torque_scale", 7.0),
-    "parameter of another length": refused("torque_scale", [1.0, 1.0]),
-    "parameter negative": refused("kp", -1.0),
-    "parameter a text": refused("kd", "much"),
-    "a timeout of zero": refused("state_timeout", 0.0),
-    "a wider timeout": refused("state_timeout", 5.0),
-    "no torque rate": refused("max_torque_rate", 0.0),
-    "gravity of one number": refused("gravity", [0.0]),
-    "gravity inf": refused("gravity", [0.0, 0.0, float("inf")]),
-    "a payload on no link": refused("payload.link", "nowhere"),
-    "a payload without a link": refused("payload.mass", 1.0),
-    "a negative payload": refused("payload.mass", -1.0),
-    "another mode": refused("mode", "gravity"),
-    "a description that is none": refused("robot_description", "<robot"),
-    "a description of a device": refused("robot_description_file", "/dev/zero"),
-    "effort limits of another length": refused("effort_limits", [1.0]),
-    "joints at run time": refused("joints", ["a"]),
-    "a wider twist": refused("twist_max_speed", [9.0, 9.0]),
-    "other gains": _changed("kp", 400.0, 100.0),
-    "other damping": _changed("kd", 40.0, 20.0),
-    "gravity of another planet": _changed("gravity", [0.0, 0.0, -3.7], [0.0, 0.0, -9.81]),
-    "gravity from the side": _changed("gravity", [5.0, 0.0, -8.0], [0.0, 0.0, -9.81]),
+    "parameter nan": refusal("torque_scale", NAN),
+    "parameter beyond its range": refusal("torque_scale", 7.0),
+    "parameter of another length": refusal("torque_scale", [1.0, 1.0]),
+    "parameter negative": refusal("kp", -1.0),
+    "parameter a text": refusal("kd", "much"),
+    "a timeout of zero": refusal("state_timeout", 0.0),
+    "a wider timeout": refusal("state_timeout", 5.0),
+    "no torque rate": refusal("max_torque_rate", 0.0),
+    "gravity of one number": refusal("gravity", [0.0]),
+    "gravity inf": refusal("gravity", [0.0, 0.0, float("inf")]),
+    "a payload on no link": refusal("payload.link", "nowhere"),
+    "a payload without a link": refusal("payload.mass", 1.0),
+    "a negative payload": refusal("payload.mass", -1.0),
+    "another mode": refusal("mode", "gravity"),
+    "a description that is none": refusal("robot_description", "<robot"),
+    "a description of a device": refusal("robot_description_file", "/dev/zero"),
+    "effort limits of another length": refusal("effort_limits", [1.0]),
+    "joints at run time": refusal("joints", ["a"]),
+    "a wider twist": refusal("twist_max_speed", [9.0, 9.0]),
+    "other gains": _change_and_reset("kp", 400.0, 100.0),
+    "other damping": _change_and_reset("kd", 40.0, 20.0),
+    "gravity of another planet": _change_and_reset("gravity", [0.0, 0.0, -3.7], [0.0, 0.0, -9.81]),
+    "gravity from the side": _change_and_reset("gravity", [5.0, 0.0, -8.0], [0.0, 0.0, -9.81]),
 }  # fmt: skip

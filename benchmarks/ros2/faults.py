@@ -204,7 +204,7 @@ class Campaign(Client):
 
         return both if self.random.random() < 0.6 else fault
 
-    def changed(self, value: float) -> np.ndarray:
+    def with_other_value(self, value: float) -> np.ndarray:
         """A good position with another value for one joint."""
         q = Q.copy()
         q[self.random.integers(7)] = value

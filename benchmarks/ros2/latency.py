@@ -102,7 +102,7 @@ def _run(folder: Path, executor: str, arguments: list[str], number: int, rate: f
         node.wait_for("ready:")
         peer.wait_for("ready:")
         driver = Driver()
-        driver.matched()
+        driver.wait_until_matched()
         return _blocks(driver, {"node": node, "echo": peer}, number, rate)
     finally:
         for child in (node, peer):

@@ -35,7 +35,7 @@ def start(folder: Path, runs: int = 7) -> dict[str, Any]:
                 Float64MultiArray, "warpdyn/commands", commands.append, driver.deep
             )
             driver.until(driver.to["node"].get_subscription_count, "matching")
-            driver.answered("warpdyn/commands")
+            driver.wait_for_publisher("warpdyn/commands")
             driver.block("node", 800, 1000.0)
             ends.append(node.end())
             driver.rest(0.3)

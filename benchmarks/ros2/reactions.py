@@ -93,7 +93,7 @@ class FaultyArm(Client):
             self.period()
         return self._clients[service]
 
-    def answered(self, kind: type, service: str, **fields: Any) -> Any:
+    def request(self, kind: type, service: str, **fields: Any) -> Any:
         """Answer of a service. States continue meanwhile, and a lost answer is requested again."""
         client = self.client(kind, service)
         for _ in range(15):
@@ -109,7 +109,7 @@ class FaultyArm(Client):
 
     def set(self, **values: Any) -> None:
         wanted = [Parameter(name, value=x).to_parameter_msg() for name, x in values.items()]
-        answer = self.answered(SetParameters, "warpdyn/set_parameters", parameters=wanted)
+        answer = self.request(SetParameters, "warpdyn/set_parameters", parameters=wanted)
         if refused := [each.reason for each in answer.results if not each.successful]:
             raise RuntimeError(refused[0])
 
@@ -117,8 +117,8 @@ class FaultyArm(Client):
         end = time.monotonic() + 30.0
         while time.monotonic() < end:
             self.periods(0.05)
-            self.answered(Trigger, "warpdyn/reset")
-            if self.answered(SetBool, "warpdyn/enable", data=True).success:
+            self.request(Trigger, "warpdyn/reset")
+            if self.request(SetBool, "warpdyn/enable", data=True).success:
                 return
         raise RuntimeError("~/enable did not succeed")
 

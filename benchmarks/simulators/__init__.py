@@ -78,7 +78,7 @@ class Setting:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-def collected(dt: float, rows: Sequence[tuple[Any, Any, Any]]) -> Motion:
+def collect(dt: float, rows: Sequence[tuple[Any, Any, Any]]) -> Motion:
     """Motion from rows of (position, velocity, force)."""
     positions, velocities, forces = (np.array(x, float) for x in zip(*rows, strict=True))
     return Motion(dt, positions, velocities, forces)

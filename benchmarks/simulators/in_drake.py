@@ -21,7 +21,7 @@ from pydrake.systems.framework import DiagramBuilder
 from warpdyn.peers.peer import bare
 
 from ..peers import CannotDo
-from . import DISSIPATION, Motion, OnGround, collected
+from . import DISSIPATION, Motion, OnGround, collect
 
 NAME, PACKAGES = "Drake", ("drake",)
 SAYS = (
@@ -70,8 +70,8 @@ def roll_out(scene: OnGround, dt: float, approximation: str) -> Motion:
             ) from error
         pose = plant.EvalBodyPoseInWorld(context, base).translation()
         velocity = plant.EvalBodySpatialVelocityInWorld(context, base).translational()
-        rows.append((pose, velocity, _carried(port.Eval(context))))
-    return collected(dt, rows)
+        rows.append((pose, velocity, _contact_force(port.Eval(context))))
+    return collect(dt, rows)
 
 
 def _robot(plant: Any, scene: OnGround) -> Any:
@@ -118,7 +118,7 @@ def _actuators(plant: Any) -> list[Any]:
     return [plant.get_joint_actuator(k) for k in plant.GetJointActuatorIndices()]
 
 
-def _carried(contacts: Any) -> np.ndarray:
+def _contact_force(contacts: Any) -> np.ndarray:
     """Sum of the forces of all contacts on the robot."""
     total = np.zeros(3)
     for k in range(contacts.num_point_pair_contacts()):

@@ -9,7 +9,7 @@ import numpy as np
 
 from warpdyn.peers.mujoco_scene import Drives, mujoco_scene
 
-from . import Motion, OnGround, collected
+from . import Motion, OnGround, collect
 
 NAME, PACKAGES = "MuJoCo C", ("mujoco",)
 SAYS = (
@@ -52,7 +52,7 @@ def positions(scene: OnGround) -> list[float]:
     return [*scene.start[:3], w, x, y, z, *scene.start[7:]]
 
 
-def carried(robot: Any, data: Any) -> np.ndarray:
+def contact_force(robot: Any, data: Any) -> np.ndarray:
     """Sum of the contact forces on the robot, in the world [N]."""
     total, force = np.zeros(3), np.zeros(6)
     for k in range(data.ncon):
@@ -66,5 +66,5 @@ def roll_out(scene: OnGround, dt: float) -> Motion:
     rows = []
     for _ in range(round(scene.seconds / dt)):
         mujoco.mj_step(robot, data)
-        rows.append((data.qpos[:3].copy(), data.qvel[:3].copy(), carried(robot, data)))
-    return collected(dt, rows)
+        rows.append((data.qpos[:3].copy(), data.qvel[:3].copy(), contact_force(robot, data)))
+    return collect(dt, rows)

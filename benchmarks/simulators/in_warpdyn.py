@@ -6,7 +6,7 @@ import numpy as np
 
 import warpdyn as wd
 
-from . import DISSIPATION, Motion, OnGround, collected
+from . import DISSIPATION, Motion, OnGround, collect
 
 NAME, PACKAGES = "warpdyn", ("warpdyn",)
 SAYS = "4 sweeps; stiffness of a point k, dissipation 0.01 s; float64"
@@ -40,4 +40,4 @@ def roll_out(scene: OnGround, dt: float, sweeps: int = 4) -> Motion:
         v = sim.v[0, :3]
         turned = v + 2 * np.cross(u, np.cross(u, v) + w * v)  # into the world's axes
         rows.append((sim.q[0, :3].copy(), turned, sim.forces[0].sum(0)))
-    return collected(dt, rows)
+    return collect(dt, rows)

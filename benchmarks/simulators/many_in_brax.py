@@ -9,7 +9,7 @@ import numpy as np
 
 from ..peers.in_jax import jax, jnp
 from . import in_mujoco
-from .running import Running, Settled
+from .running import Running, SettledScene
 
 from brax.io import mjcf  # isort: skip  (after the flags of in_jax)
 
@@ -18,11 +18,11 @@ MOST = 256
 """Environments, so that a step of all ends in a second or two."""
 
 
-def running(start: Settled, envs: int, threads: int) -> list[Running]:
+def running(start: SettledScene, envs: int, threads: int) -> list[Running]:
     return [_running(start, min(envs, MOST), name) for name in ("generalized", "positional")]
 
 
-def _running(start: Settled, count: int, name: str) -> Running:
+def _running(start: SettledScene, count: int, name: str) -> Running:
     pipeline = import_module(f"brax.{name}.pipeline")
     spec = in_mujoco.scene_spec(start.scene, start.dt)
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER  # it refuses others, and other cones

@@ -8,14 +8,14 @@ from pathlib import Path
 import genesis as gs
 import numpy as np
 
-from .running import Running, Settled
+from .running import Running, SettledScene
 
 NAME, PACKAGES = "Genesis", ("genesis-world",)
 MOST = 512
 """Environments, so that a step of all ends in a second or two."""
 
 
-def running(start: Settled, envs: int, threads: int) -> list[Running]:
+def running(start: SettledScene, envs: int, threads: int) -> list[Running]:
     envs = min(envs, MOST)
     gs.init(backend=gs.cpu, precision="32", logging_level="warning")
     world = gs.Scene(

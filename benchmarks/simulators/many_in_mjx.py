@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from ..peers.in_jax import jax, jnp, on
-from .running import Running, Settled
+from .running import Running, SettledScene
 
 from mujoco import mjx  # isort: skip  (after the flags of in_jax)
 
@@ -18,7 +18,7 @@ MOST = 256
 """Environments on a CPU, so that a step of all ends in a second or two."""
 
 
-def running(start: Settled, envs: int, threads: int, device: str = "cpu") -> list[Running]:
+def running(start: SettledScene, envs: int, threads: int, device: str = "cpu") -> list[Running]:
     count = min(envs, MOST) if device == "cpu" else envs
     made = []
     for iterations, searches, cone in (
@@ -33,7 +33,7 @@ def running(start: Settled, envs: int, threads: int, device: str = "cpu") -> lis
     return made
 
 
-def _running(start: Settled, robot: mujoco.MjModel, count: int, device: str) -> Running:
+def _running(start: SettledScene, robot: mujoco.MjModel, count: int, device: str) -> Running:
     data = mujoco.MjData(robot)
     data.qpos[:], data.ctrl[:] = start.data.qpos, start.data.ctrl
     model = mjx.put_model(robot, impl="jax")

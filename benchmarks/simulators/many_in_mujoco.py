@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 from mujoco import rollout
 
-from .running import Running, Settled
+from .running import Running, SettledScene
 
 NAME, PACKAGES = "MuJoCo C", ("mujoco",)
 STEPS = 4
@@ -14,7 +14,7 @@ MOST = 512
 """Environments, which it steps one after another."""
 
 
-def running(start: Settled, envs: int, threads: int) -> list[Running]:
+def running(start: SettledScene, envs: int, threads: int) -> list[Running]:
     robot, count = start.robot, min(envs, MOST)
     full = mujoco.mjtState.mjSTATE_FULLPHYSICS
     state = np.zeros(mujoco.mj_stateSize(robot, full))

@@ -10,7 +10,7 @@ import numpy as np
 import warp as wp
 
 from ..cuda_graph import Graph
-from .running import Running, Settled, room
+from .running import Running, SettledScene, room
 
 NAME, PACKAGES = "MuJoCo Warp", ("mujoco-warp",)
 MOST = 1024
@@ -23,11 +23,11 @@ STATE = ("qpos", "qvel", "qacc_warmstart")
 
 
 def running(
-    start: Settled, envs: int, threads: int, device: str = "cpu", *, moving: bool = False
+    start: SettledScene, envs: int, threads: int, device: str = "cpu", *, moving: bool = False
 ) -> list[Running]:
     """Yield batches. `moving`: each robot has different targets and speeds."""
     count = min(envs, MOST) if device == "cpu" else envs
-    motion = start.disturbed(count) if moving else ()
+    motion = start.disturbances(count) if moving else ()
     return [stepping(start.robot, start.data, count, limits, device, motion) for limits in LIMITS]
 
 

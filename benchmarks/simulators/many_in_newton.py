@@ -8,7 +8,7 @@ import warp as wp
 from ..cuda_graph import Graph
 from ..peers import CannotDo
 from ..peers.newton import MOST_ON_GPU
-from .running import Running, Settled, room
+from .running import Running, SettledScene, room
 
 import newton as nt  # isort: skip  (Warp's settings first)
 
@@ -17,7 +17,7 @@ MOST = 512
 """Environments on a CPU, so that a step of all ends in a second or two."""
 
 
-def running(start: Settled, envs: int, threads: int, device: str = "cpu") -> list[Running]:
+def running(start: SettledScene, envs: int, threads: int, device: str = "cpu") -> list[Running]:
     if device == "cpu":
         envs = min(envs, MOST)
     elif envs > MOST_ON_GPU:

@@ -11,14 +11,14 @@ import warp as wp
 import warpdyn as wd
 
 from ..cuda_graph import Graph
-from .running import Running, Settled
+from .running import Running, SettledScene
 
 NAME, PACKAGES = "warpdyn", ("warpdyn",)
 SWEEPS = 4
 
 
 def running(
-    start: Settled, envs: int, threads: int, device: str = "cpu", *, moving: bool = False
+    start: SettledScene, envs: int, threads: int, device: str = "cpu", *, moving: bool = False
 ) -> list[Running]:
     """Yield batches. `moving` (GPU): each robot has different targets and speeds."""
     if device == "cpu":
@@ -26,7 +26,7 @@ def running(
     return [_running(start, envs, substeps, device, moving) for substeps in (4, 1)]
 
 
-def _running(start: Settled, envs: int, substeps: int, device: str, moving: bool) -> Running:
+def _running(start: SettledScene, envs: int, substeps: int, device: str, moving: bool) -> Running:
     scene = start.scene
     sim = wd.Simulation(
         scene.model,
@@ -44,7 +44,7 @@ def _running(start: Settled, envs: int, substeps: int, device: str, moving: bool
     if device != "cpu":
         targets, speeds = scene.start[7:], np.zeros(scene.model.nv)
         if moving:
-            targets, speeds = start.disturbed(envs)
+            targets, speeds = start.disturbances(envs)
         return on_gpu(sim, (start.xyzw, speeds), targets, substeps, form)
     sim.reset(q=start.xyzw)
     sim.targets[:] = scene.start[7:]

@@ -37,7 +37,7 @@ class Running:
 
 
 @dataclass
-class Settled:
+class SettledScene:
     """A scene in MuJoCo that has settled. Other simulators begin in its state."""
 
     scene: OnGround
@@ -55,7 +55,7 @@ class Settled:
         w, x, y, z = self.data.qpos[3:7]
         return np.array([*self.data.qpos[:3], x, y, z, w, *self.data.qpos[7:]])
 
-    def disturbed(self, envs: int) -> tuple[np.ndarray, np.ndarray]:
+    def disturbances(self, envs: int) -> tuple[np.ndarray, np.ndarray]:
         """Drive targets and velocities (envs, n) that set each robot in motion."""
         draw, joints = np.random.default_rng(1), len(self.scene.start) - 7
         targets = np.array(self.scene.start[7:]) + draw.uniform(-0.1, 0.1, (envs, joints))
@@ -76,7 +76,7 @@ def room(data: Any) -> dict[str, int]:
     return {"nconmax": 2 * data.ncon, "njmax": 8 * data.ncon}
 
 
-def settled(scene: OnGround, dt: float) -> Settled:
+def settle(scene: OnGround, dt: float) -> SettledScene:
     robot, data = in_mujoco.build(scene, dt)
     mujoco.mj_step(robot, data, nstep=round(SETTLED / dt))
-    return Settled(scene, dt, robot, data)
+    return SettledScene(scene, dt, robot, data)

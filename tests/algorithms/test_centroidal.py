@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from links import Links, shifted, times
+from links import Links, shift_forces, times
 from pinocchio_peer import Peer, in_pinocchio, pin
 from robots import ROBOTS, Robot, by_name
 from states import error, states, step
@@ -123,10 +123,10 @@ def test_rates_of_centroidal_momentum_equal_pinocchios(robot: Robot) -> None:
         q, v = peer.q(s.q[e]), peer.v(s.v[e])
         theirs = on_rows(peer, pin.computeCentroidalMap(peer.pin, data, q))
         by = np.array([data.com[0] - com[e]])
-        assert error(shifted(A[e : e + 1], by)[0], theirs, A[e]) <= ROUND_OFF["float64"]
+        assert error(shift_forces(A[e : e + 1], by)[0], theirs, A[e]) <= ROUND_OFF["float64"]
         if any(joint.kind.series for joint in model.joints):
             continue
         theirs = on_rows(peer, pin.computeCentroidalMapTimeVariation(peer.pin, data, q, v))
-        moved = shifted(dA[e : e + 1], by)[0]
+        moved = shift_forces(dA[e : e + 1], by)[0]
         moved[3:] += np.cross(A[e, :3] @ s.v[e] / model.total_mass, A[e, :3], axisb=0).T
         assert error(moved, theirs, A[e], dA[e]) <= ROUND_OFF["float64"]

@@ -66,14 +66,14 @@ def motion(model: wd.Model, joint: wd.Joint, q: np.ndarray) -> np.ndarray:
     """A joint's own displacement by Rodrigues' formula."""
     T, axis = np.eye(4), np.array(joint.axis)
     if joint.kind.series:
-        T[:3, :3] = rotation_about(axis, q[0]) @ rotation_about(np.array(joint.axis2), q[1])
+        T[:3, :3] = rotation(axis, q[0]) @ rotation(np.array(joint.axis2), q[1])
     elif joint.kind in (KINDS["revolute"], KINDS["continuous"], KINDS["gearbox"], KINDS["screw"]):
-        T[:3, :3] = rotation_about(axis, q[0])
+        T[:3, :3] = rotation(axis, q[0])
         T[:3, 3] = axis * (joint.pitch * q[0])
     elif joint.kind is KINDS["prismatic"]:
         T[:3, 3] = axis * q[0]
     elif joint.kind is KINDS["planar"]:
-        T[:3, :3] = rotation_about(axis, q[2])
+        T[:3, :3] = rotation(axis, q[2])
         u, w = plane(axis)
         T[:3, 3] = u * q[0] + w * q[1]
     elif joint.kind.quaternion is not None:
@@ -101,7 +101,7 @@ def cross(u: np.ndarray) -> np.ndarray:
     return np.array([[0, -u[2], u[1]], [u[2], 0, -u[0]], [-u[1], u[0], 0]])
 
 
-def rotation_about(axis: np.ndarray, angle: float) -> np.ndarray:
+def rotation(axis: np.ndarray, angle: float) -> np.ndarray:
     return np.eye(3) + np.sin(angle) * cross(axis) + (1 - np.cos(angle)) * cross(axis) @ cross(axis)
 
 

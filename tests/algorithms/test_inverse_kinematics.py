@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from devices import Placed
+from devices import DeviceArray
 from hand_made_urdf import joint, link, urdf
 from reachable_targets import SOLVED, TOLERANCE, check, errors, reachable
 from robots import by_name
@@ -260,7 +260,7 @@ def test_targets_are_reached_with_varying_placements() -> None:
 
 def on(device: str, model: wd.Model, targets: dict[str, np.ndarray], **options: Any) -> Solution:
     """The search on a device, with results as NumPy arrays."""
-    placed = {name: Placed(x, device).array for name, x in targets.items()}
+    placed = {name: DeviceArray(x, device).array for name, x in targets.items()}
     found = inverse_kinematics(model, placed, **options)
     return found if device == "cpu" else Solution(*(x.numpy() for x in found))
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from links import Links, shifted, times
+from links import Links, shift_forces, times
 from robots import ROBOTS, Robot, by_name
 from states import error, states, step
 
@@ -81,13 +81,13 @@ def test_references_express_one_momentum_at_several_points(robot: Robot) -> None
     links = Links(model, s.q)
     R, p = links.T[:, 0, :3, :3], links.T[:, 0, :3, 3]
     about_com = wd.oracle(centroidal.centroidal_momentum_matrix, model, s.q)
-    mixed = shifted(about_com, p - links.com)
+    mixed = shift_forces(about_com, p - links.com)
     back = np.swapaxes(R, 1, 2)
     turned = np.concatenate([back @ about_com[:, :3], back @ about_com[:, 3:]], axis=1)
     wanted = {
         "centroidal": about_com,
         "centroidal_local": turned,
-        "world": shifted(about_com, -links.com),
+        "world": shift_forces(about_com, -links.com),
         "local_world_aligned": mixed,
         "local": np.concatenate([back @ mixed[:, :3], back @ mixed[:, 3:]], axis=1),
     }

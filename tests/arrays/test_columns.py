@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import warp as wp
-from array_kinds import LIBRARIES, host, made, usable
+from array_kinds import LIBRARIES, host, make_array, usable
 
 from warpdyn.arrays.columns import Part, column, columns, join_columns, pick_columns
 from warpdyn.arrays.libraries import library_of
@@ -28,7 +28,7 @@ def test_joining_the_columns_gives_the_array_again(
     library: str, lead: tuple[int, ...], dtype, device: str
 ) -> None:
     """Library, dtype and numbers are the same."""
-    x = made(library, numbers(lead, dtype), device=device)
+    x = make_array(library, numbers(lead, dtype), device=device)
     parts = [
         Part(columns(x, slice(0, 2)), 2, False),
         Part(column(x, 2), 1, True),
@@ -45,10 +45,10 @@ def test_pick_columns_equals_numpys_indexing(
 ) -> None:
     """A column may occur twice."""
     x = numbers(lead, dtype)
-    found = pick_columns(made(library, x, device=device), [4, 0, 4])
+    found = pick_columns(make_array(library, x, device=device), [4, 0, 4])
     assert (
         np.array_equal(host(found), x[..., [4, 0, 4]])
-        and found.dtype == made(library, x, device=device).dtype
+        and found.dtype == make_array(library, x, device=device).dtype
     )
 
 
@@ -56,7 +56,7 @@ def test_pick_columns_equals_numpys_indexing(
 def test_columns_are_views(library: str, device: str) -> None:
     """Writing into columns writes into the array."""
     usable(library, device=device)
-    x = made(library, numbers((5,), np.dtype("float64")), device=device)
+    x = make_array(library, numbers((5,), np.dtype("float64")), device=device)
     record = library_of(x)
     record.write(columns(x, slice(1, 3)), 7.0)
     record.write(column(x, 4), 8.0)
@@ -76,7 +76,7 @@ def test_leading_dimensions_are_broadcast() -> None:
 def test_the_first_array_that_is_not_numpys_decides(library: str, device: str) -> None:
     """Plain numbers and NumPy arrays take its library, dtype and device. Without one, NumPy's first
     floats decide."""
-    like = made(library, np.zeros((3, 1), np.float32), device=device)
+    like = make_array(library, np.zeros((3, 1), np.float32), device=device)
     parts = [Part([1.0, 2.0], 2, False), Part(np.arange(3), 1, True), Part(like, 1, False)]
     found = join_columns(parts)
     assert type(found) is type(like) and found.dtype == like.dtype

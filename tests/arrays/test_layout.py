@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from array_kinds import made, usable
+from array_kinds import make_array, usable
 from robots import by_name
 from states import states
 
@@ -66,9 +66,9 @@ def test_all_memory_uses_the_padding_rule(
     usable(name, device=device)
     monkeypatch.setattr(layout, "padded_count", lambda count, single: 3 * count)
     model = by_name("cartpole").model
-    library = library_of(made(name, np.zeros(2), device=device))
-    q = made(name, states(model, 10).q, layout="environments_last", device=device)
-    masses = {model.link_names[-1]: made(name, np.linspace(1.0, 2.0, 10), device=device)}
+    library = library_of(make_array(name, np.zeros(2), device=device))
+    q = make_array(name, states(model, 10).q, layout="environments_last", device=device)
+    masses = {model.link_names[-1]: make_array(name, np.linspace(1.0, 2.0, 10), device=device)}
     drawn = wd.randomise(model, 10, mass=wd.random.scale(0.5, 2.0), like=q)["mass"]
     stacked = model.params(mass=masses)["mass"]
     for array, rows in ((wd.crba(model, q), 4), (drawn, drawn.shape[1]), (stacked, 1)):

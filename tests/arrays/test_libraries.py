@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import warp as wp
-from array_kinds import LIBRARIES, made, usable
+from array_kinds import LIBRARIES, make_array, usable
 from robots import by_name
 from states import states
 
@@ -155,7 +155,7 @@ def test_every_library_of_the_registry_has_its_file(name: str) -> None:
     usable(name)
     library = import_module(f"warpdyn.arrays.{name}_arrays").LIBRARY
     assert library.name == name and set(libraries.REGISTRY) == set(LIBRARIES)
-    assert library_of(made(name, np.zeros(2))) is library
+    assert library_of(make_array(name, np.zeros(2))) is library
 
 
 def test_arrays_of_derived_types_are_recognised() -> None:

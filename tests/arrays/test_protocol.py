@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import warp as wp
-from array_kinds import LIBRARIES, host, made, usable
+from array_kinds import LIBRARIES, host, make_array, usable
 
 from warpdyn.arrays import Library, views
 from warpdyn.arrays.libraries import library_of
@@ -21,7 +21,7 @@ WRITABLE = ("numpy", "torch", "warp")
 @pytest.fixture(params=LIBRARIES)
 def library(request: pytest.FixtureRequest, device: str) -> Library:
     usable(request.param, device=device)
-    return library_of(made(request.param, NUMBERS, device=device))
+    return library_of(make_array(request.param, NUMBERS, device=device))
 
 
 def test_numbers_are_unchanged_by_conversion_to_a_library_and_back(
@@ -41,7 +41,7 @@ def test_a_view_has_shape_strides_dtype_and_device(library: Library, dtype: np.d
     """Strides are in elements. Arrays are in rows and in columns."""
     for layout in ("rows", "environments_last"):
         x = NUMBERS.astype(dtype)
-        v = library.view("x", made(library.name, x, "cpu", layout))
+        v = library.view("x", make_array(library.name, x, "cpu", layout))
         assert v.library is library and v.shape == x.shape and v.device == "cpu"
         assert v.single == (dtype == np.float32) and v.address % dtype.itemsize == 0
         wanted = (6, 2, 1) if layout == "rows" or library.name == "jax" else (1, 10, 5)
@@ -72,7 +72,7 @@ def test_written_numbers_can_be_read_back(name: str, dtype: np.dtype, device: st
     """From an array of any float dtype, and from one number, also into memory that is not in
     rows."""
     usable(name, device)
-    library = library_of(made(name, NUMBERS, device=device))
+    library = library_of(make_array(name, NUMBERS, device=device))
     rows = library.allocate(device, dtype == np.float32, (4, 3))
     across = library.environment_first(
         library.allocate(device, dtype == np.float32, (3, 8)), count=4
@@ -86,7 +86,7 @@ def test_written_numbers_can_be_read_back(name: str, dtype: np.dtype, device: st
 
 def test_numbers_are_cast(library: Library, device: str) -> None:
     """They are cast to whole numbers and to truth values."""
-    x = made(library.name, np.array([0.0, 1.0, 3.0]), device=device)
+    x = make_array(library.name, np.array([0.0, 1.0, 3.0]), device=device)
     assert host(library.cast(x, "int32")).tolist() == [0, 1, 3]
     assert host(library.cast(x, "bool")).tolist() == [False, True, True]
     assert host(library.cast(x, "int32")).dtype == np.int32
@@ -104,7 +104,7 @@ def test_results_are_arrays_of_the_library(library: Library) -> None:
 def test_only_differentiated_arrays_need_operations(library: Library, device: str) -> None:
     """JAX arrays always do, Torch tensors if a gradient is required, others never. On the CPU no
     stream is needed."""
-    x = made(library.name, NUMBERS, device=device)
+    x = make_array(library.name, NUMBERS, device=device)
     assert library.functional(x) == (library.name == "jax")
     assert library.stream("cpu") is None
     if library.name == "torch":
@@ -148,7 +148,7 @@ def test_leading_dimensions_are_split_and_joined(
     """(B, ..) becomes (T, E, ..) and back, without a copy if the library has views. An array
     without a single stride is copied when joined."""
     flat = np.arange(24.0).reshape(6, 4)
-    array = made(library.name, flat, layout=layout, device=device)
+    array = make_array(library.name, flat, layout=layout, device=device)
     split = library.with_leading(array, 1, (2, 3))
     assert tuple(split.shape) == (2, 3, 4)
     assert np.array_equal(host(split), flat.reshape(2, 3, 4))
@@ -157,7 +157,7 @@ def test_leading_dimensions_are_split_and_joined(
     if library.name in WRITABLE:
         assert library.view("x", split).address == library.view("x", array).address
         assert library.view("x", back) == library.view("x", array)
-    turned = made(
+    turned = make_array(
         library.name, np.ascontiguousarray(flat.reshape(2, 3, 4).swapaxes(0, 1)), device=device
     )
     turned = turned.transpose((1, 0, 2)) if library.name != "torch" else turned.permute(1, 0, 2)
@@ -180,7 +180,7 @@ def test_rows_of_a_view_have_a_single_stride_or_none() -> None:
 @pytest.mark.parametrize("layout", ["rows", "environments_last"])
 def test_picked_rows_equal_numpys_indexing(library: Library, layout: str, device: str) -> None:
     """The index is a number, a slice, whole numbers or a mask, of this library or NumPy's."""
-    array = made(library.name, NUMBERS, layout=layout, device=device)
+    array = make_array(library.name, NUMBERS, layout=layout, device=device)
     mask = np.array([True, False, True, True, False])
     whole = np.array([4, -1, 0])
     for index in (2, -1, slice(1, 4), whole, whole[:0], mask):
@@ -206,8 +206,8 @@ def test_replace_rows_writes_the_rows_of_the_mask(
 ) -> None:
     """No other row changes. Libraries that can do it write in place."""
     array, fresh = (
-        made(library.name, NUMBERS, layout=layout, device=device),
-        made(library.name, -NUMBERS, device=device),
+        make_array(library.name, NUMBERS, layout=layout, device=device),
+        make_array(library.name, -NUMBERS, device=device),
     )
     mask = np.array([True, False, True, True, False])
     result = library.replace_rows(array, mask, fresh)
@@ -215,14 +215,14 @@ def test_replace_rows_writes_the_rows_of_the_mask(
     assert np.array_equal(host(result), wanted)
     assert (result is array) == library.in_place
     same = library.replace_rows(
-        result, np.zeros(5, bool), made(library.name, NUMBERS, device=device)
+        result, np.zeros(5, bool), make_array(library.name, NUMBERS, device=device)
     )
     assert np.array_equal(host(same), wanted)
 
 
 def test_arrays_can_be_converted_to_another_dtype(library: Library, device: str) -> None:
     """The device and the order of memory do not change."""
-    array = made(library.name, NUMBERS, layout="environments_last", device=device)
+    array = make_array(library.name, NUMBERS, layout="environments_last", device=device)
     small = library.move_to(array, "float32", "cpu")
     assert np.array_equal(host(small), NUMBERS.astype(np.float32))
     assert dtype_name(small.dtype) == "float32"
@@ -236,7 +236,7 @@ def test_arrays_can_be_converted_to_another_dtype(library: Library, device: str)
 
 def test_traced_arrays_cannot_be_read(library: Library, device: str) -> None:
     """All other arrays can."""
-    array = made(library.name, NUMBERS, device=device)
+    array = make_array(library.name, NUMBERS, device=device)
     assert library.readable(array)
     seen: list[bool] = []
 
@@ -262,7 +262,7 @@ def test_rows_are_read_and_written_in_place(library: str, device: str) -> None:
     usable(library, device=device)
     values = np.arange(8.0).reshape(4, 2)
     for where in (np.array([2, 0]), np.array([True, False, True, False]), slice(None)):
-        array = made(library, values, device=device)
+        array = make_array(library, values, device=device)
         lib, before = library_of(array), views.view("array", array).address
         if not isinstance(where, slice):
             assert np.array_equal(host(lib.rows(array, where)), values[where])
@@ -271,7 +271,7 @@ def test_rows_are_read_and_written_in_place(library: str, device: str) -> None:
         lib.assign(array, where, -1.0)
         assert np.array_equal(host(array), wanted)
         wanted[where] = wanted[where] * 3
-        lib.assign(array, where, made(library, wanted[where], device=device))
+        lib.assign(array, where, make_array(library, wanted[where], device=device))
         assert np.array_equal(host(array), wanted)
         assert views.view("array", array).address == before
 

@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 import pytest
-from array_kinds import host, made, usable
-from hashed_numbers import GAMMA, WORD, mixed, uniform
+from array_kinds import host, make_array, usable
+from hashed_numbers import GAMMA, WORD, mix_bits, uniform
 
 from warpdyn.arrays import View
 from warpdyn.arrays.libraries import library_of
@@ -24,7 +24,7 @@ def draw_rows(count: int, width: int = 3, seed: int = 0, quaternions=(), dtype=n
 
 def test_the_finaliser_is_splitmix64() -> None:
     """The first outputs with seed 1234567 equal those of the authors' reference program."""
-    outputs = [mixed((1234567 + k * GAMMA) & WORD) for k in (1, 2, 3)]
+    outputs = [mix_bits((1234567 + k * GAMMA) & WORD) for k in (1, 2, 3)]
     assert outputs == [6457827717110365317, 3203168211198807973, 9817491932198370423]
 
 
@@ -81,7 +81,7 @@ def test_numbers_are_drawn_into_memory_of_any_library_and_order(name: str, devic
     """They are drawn in place, on the device of the array."""
     usable(name, device)
     for layout in ("rows", "environments_last"):
-        array = made(name, np.full((9, 3), np.nan), device, layout)
+        array = make_array(name, np.full((9, 3), np.nan), device, layout)
         v: View = library_of(array).view("array", array)
         draw(v, [-1.0] * 3, [3.0] * 3, (), 0, v.library.stream(v.device))
         assert np.array_equal(host(array), draw_rows(9))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import warp as wp
-from array_kinds import made
+from array_kinds import make_array
 
 from warpdyn.arrays.row_writes import MOST, RowWrite, can_write, write_rows
 from warpdyn.arrays.views import view
@@ -30,10 +30,10 @@ def test_chosen_rows_are_written(kind: str, layout: str, dtype: np.dtype, device
     rng = np.random.default_rng(0)
     shapes = ((3,), (2, 3), ())
     before = [rng.normal(size=(B, *shape)).astype(dtype) for shape in shapes]
-    arrays = [made("warp", x, device, layout) for x in before]
+    arrays = [make_array("warp", x, device, layout) for x in before]
     one = rng.normal(size=3).astype(dtype)
     each = rng.normal(size=(B, 2, 3)).astype(dtype)
-    ones, eachs = made("warp", one, device), made("warp", each, device, layout)
+    ones, eachs = make_array("warp", one, device), make_array("warp", each, device, layout)
     writes = [
         RowWrite(view("a", arrays[0]), view("v", ones)),
         RowWrite(view("a", arrays[1]), view("v", eachs)),

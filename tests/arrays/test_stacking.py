@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from array_kinds import LIBRARIES, host, made, usable
+from array_kinds import LIBRARIES, host, make_array, usable
 
 from warpdyn.arrays.stacking import count_of, shape_of, stack_values
 
@@ -24,8 +24,8 @@ def test_stacked_values_are_entries_of_the_result(
     """Entry [e, k] is environment e's value k. A single value, an array or a list, is used for all
     environments."""
     many, one = (
-        made(library, MANY.astype(dtype), device=device),
-        made(library, ONE.astype(dtype), device=device),
+        make_array(library, MANY.astype(dtype), device=device),
+        make_array(library, ONE.astype(dtype), device=device),
     )
     found = stack_values([many, one, ONE.tolist()], (3,), 9)
     assert type(found) is type(many) and found.dtype == many.dtype and found.shape == (9, 3, 3)
@@ -36,14 +36,16 @@ def test_stacked_values_are_entries_of_the_result(
 
 def test_scalars_are_stacked(library: str, device: str) -> None:
     """Their shape is ()."""
-    found = stack_values([made(library, MANY[:, 0], device=device), 2.0], (), 9)
+    found = stack_values([make_array(library, MANY[:, 0], device=device), 2.0], (), 9)
     assert np.array_equal(host(found), np.stack([MANY[:, 0], np.full(9, 2.0)], 1))
 
 
 def test_single_values_have_no_environments(library: str, device: str) -> None:
     """With `count` None the shape is (k, *shape)."""
     found = stack_values(
-        [made(library, ONE, device=device), made(library, 2 * ONE, device=device)], (3,), None
+        [make_array(library, ONE, device=device), make_array(library, 2 * ONE, device=device)],
+        (3,),
+        None,
     )
     assert np.array_equal(host(found), np.stack([ONE, 2 * ONE]))
 
@@ -52,7 +54,9 @@ def test_single_values_have_no_environments(library: str, device: str) -> None:
 def test_stacked_environments_are_adjacent(name: str, device: str) -> None:
     """A kernel reads them one vector at a time."""
     usable(name, device=device)
-    found = stack_values([made(name, MANY, device=device), made(name, ONE, device=device)], (3,), 9)
+    found = stack_values(
+        [make_array(name, MANY, device=device), make_array(name, ONE, device=device)], (3,), 9
+    )
     first = found.stride()[0] if name == "torch" else found.strides[0] // 8
     assert first == 1
 
@@ -61,11 +65,15 @@ def test_a_dtype_may_be_requested(library: str, device: str) -> None:
     """Every library takes NumPy's name of it. Otherwise it is that of the first array, or
     float64."""
     assert (
-        host(stack_values([made(library, MANY, device=device), ONE], (3,), 9, np.float32)).dtype
+        host(
+            stack_values([make_array(library, MANY, device=device), ONE], (3,), 9, np.float32)
+        ).dtype
         == np.float32
     )
     assert (
-        host(stack_values([made(library, MANY, device=device), ONE], (3,), 9, "float32")).dtype
+        host(
+            stack_values([make_array(library, MANY, device=device), ONE], (3,), 9, "float32")
+        ).dtype
         == np.float32
     )
     assert stack_values([[1, 2], [3, 4]], (2,), None).dtype == np.float64
@@ -73,8 +81,8 @@ def test_a_dtype_may_be_requested(library: str, device: str) -> None:
 
 def test_numpys_values_may_be_stacked_with_other_libraries(library: str, device: str) -> None:
     """The result is the other library's array, in any order."""
-    found = stack_values([MANY, made(library, ONE, device=device)], (3,), 9)
-    assert type(found) is type(made(library, ONE, device=device))
+    found = stack_values([MANY, make_array(library, ONE, device=device)], (3,), 9)
+    assert type(found) is type(make_array(library, ONE, device=device))
     assert np.array_equal(host(found)[:, 0], MANY)
 
 

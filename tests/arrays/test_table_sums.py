@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from array_kinds import LIBRARIES, host, made, usable
+from array_kinds import LIBRARIES, host, make_array, usable
 
 from warpdyn.arrays.libraries import library_of
 from warpdyn.arrays.table_sums import sum_into_table
@@ -20,7 +20,7 @@ def test_values_are_summed_at_their_nearest_positions() -> None:
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_every_library_sums_into_a_table(library: str) -> None:
     usable(library)
-    shares = made(library, SHARES.astype(np.float32))
+    shares = make_array(library, SHARES.astype(np.float32))
     found = library_of(shares).sum_into_table(shares, (2, 3), None)
     assert type(found) is type(shares) and np.array_equal(host(found), TABLE)
 
@@ -28,6 +28,6 @@ def test_every_library_sums_into_a_table(library: str) -> None:
 @pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
 def test_the_sum_is_written_into_out(library: str) -> None:
     usable(library)
-    shares, out = made(library, SHARES), made(library, np.full((2, 3), np.nan))
+    shares, out = make_array(library, SHARES), make_array(library, np.full((2, 3), np.nan))
     assert library_of(shares).sum_into_table(shares, (2, 3), out) is out
     assert np.array_equal(host(out), TABLE)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import warp as wp
-from array_kinds import LIBRARIES, host, made, usable
+from array_kinds import LIBRARIES, host, make_array, usable
 from robots import by_name
 from states import error, states
 
@@ -36,7 +36,7 @@ def test_results_have_the_library_dtype_and_device_of_the_inputs(
     model = by_name("panda").model
     s = states(model, count or 1).rounded(dtype)
     rows = [x.astype(dtype) if count else x[0].astype(dtype) for x in (s.q, s.v, s.a)]
-    given = [made(library, x, device, layout if count else "rows") for x in rows]
+    given = [make_array(library, x, device, layout if count else "rows") for x in rows]
     result = wd.rnea(model, *given)
     assert type(result) is type(given[0])
     assert host(result).dtype == dtype and tuple(result.shape) == (*rows[0].shape[:-1], model.nv)
@@ -58,7 +58,7 @@ def test_arguments_may_be_given_by_name(library: str, device: str) -> None:
     """The result of q=array is also an array of its library."""
     usable(library, device)
     model = by_name("cartpole").model
-    q = made(library, states(model, 5).q, device)
+    q = make_array(library, states(model, 5).q, device)
     assert type(wd.crba(model, q=q)) is type(q)
     assert type(wd.crba(model=model, q=q)) is type(q)
 
@@ -69,8 +69,8 @@ def test_results_are_written_into_out(library: str, dtype: np.dtype, device: str
     usable(library, device)
     model = by_name("cartpole").model
     s = states(model, 21)
-    q = made(library, s.q.astype(dtype), device)
-    out = made(library, np.full((21, model.nv, model.nv), np.nan, dtype), device)
+    q = make_array(library, s.q.astype(dtype), device)
+    out = make_array(library, np.full((21, model.nv, model.nv), np.nan, dtype), device)
     address = view("out", out).address
     assert wd.crba(model, q, out=out) is out and view("out", out).address == address
     assert error(host(out), wd.oracle(wd.crba, model, s.q)) <= CLOSE[str(dtype)]
@@ -81,21 +81,21 @@ def test_forces_and_gravity_may_be_arrays_of_any_library(library: str, device: s
     usable(library, device)
     model = by_name("mimic_branches").model
     s = states(model, 9)
-    q, v, a = (made(library, x, device) for x in (s.q, s.v, s.a))
+    q, v, a = (make_array(library, x, device) for x in (s.q, s.v, s.a))
     wanted = wd.oracle(wd.rnea, model, s.q, s.v, s.a, gravity=s.gravity, f_ext=s.forces)
     found = wd.rnea(
         model,
         q,
         v,
         a,
-        gravity=made(library, s.gravity, device),
-        f_ext=made(library, s.forces, device),
+        gravity=make_array(library, s.gravity, device),
+        f_ext=make_array(library, s.forces, device),
     )
     assert error(host(found), wanted) <= CLOSE["float64"]
     one = [1.0, -2.0, 3.0]
     wanted = wd.oracle(wd.rnea, model, s.q, s.v, s.a, gravity=one, f_ext={"tip": s.forces[:, 0]})
-    forces = {"tip": made(library, s.forces[:, 0].copy(), device)}
-    for gravity in (one, tuple(one), np.array(one), made(library, np.array(one), device)):
+    forces = {"tip": make_array(library, s.forces[:, 0].copy(), device)}
+    for gravity in (one, tuple(one), np.array(one), make_array(library, np.array(one), device)):
         assert (
             error(host(wd.rnea(model, q, v, a, gravity=gravity, f_ext=forces)), wanted)
             <= CLOSE["float64"]
@@ -203,17 +203,17 @@ def test_wrong_shapes_are_explained() -> None:
 @pytest.mark.parametrize("count", [1, 5, None])
 def test_a_number_for_each_row_is_a_column(library: str, count: int | None) -> None:
     """A single number becomes a list. An array has one entry for each row of the other array."""
-    like = made(library, np.ones((count, 3) if count else 3))
+    like = make_array(library, np.ones((count, 3) if count else 3))
     for one in (2, 2.0, np.float32(2.0), np.array(2.0)):
         assert views.column("t", one, like) == [2.0]
     if count:
         rows = np.arange(count) + 1.0
-        found = views.column("t", made(library, rows), like)
+        found = views.column("t", make_array(library, rows), like)
         np.testing.assert_array_equal(host(found), rows[:, None])
     elif library != "warp":  # whose arrays have a dimension at least
-        (found,) = host(views.column("t", made(library, np.array(2.0)), like))
+        (found,) = host(views.column("t", make_array(library, np.array(2.0)), like))
         assert found == 2.0
     with pytest.raises(ValueError, match=r"t must be a number, or one for each row"):
-        views.column("t", made(library, np.ones(7)), like)
+        views.column("t", make_array(library, np.ones(7)), like)
     with pytest.raises(TypeError, match="got list"):
         views.column("t", [1.0], like)

@@ -118,10 +118,12 @@ def test_a_peer_with_wrong_results_is_not_timed():
 
         @staticmethod
         def prepare(robot, algorithm, states, device):
-            return peers.Prepared(lambda: None, 4, lambda: [np.zeros((4, 2))])
+            return peers.PreparedRun(lambda: None, 4, lambda: [np.zeros((4, 2))])
 
     records = list(
-        measure([Case("double_pendulum", "rnea", 16)], [peers.Installed("wrong", Wrong)], rounds=1)
+        measure(
+            [Case("double_pendulum", "rnea", 16)], [peers.InstalledPeer("wrong", Wrong)], rounds=1
+        )
     )
     assert "another result" in records[-1]["blank"] and "ns" not in records[-1]
 
@@ -255,8 +257,8 @@ def test_a_jax_program_is_compiled_once_within_its_time_limit(tmp_path, monkeypa
     monkeypatch.setattr(
         jax_aot, "_compile", lambda *given: asked.append(given[-1]) or found[given[-1]]
     )
-    peer = peers.Installed("peer", ModuleType("peer"), {"peer": "1.0"})
-    work = peers.Prepared(lambda: None, 4, lambda: [], "jit of vmap")
+    peer = peers.InstalledPeer("peer", ModuleType("peer"), {"peer": "1.0"})
+    work = peers.PreparedRun(lambda: None, 4, lambda: [], "jit of vmap")
 
     def seconds(limit: float) -> float:
         return jax_aot.seconds(peer, robot("double_pendulum"), "rnea", work, "cpu", limit)
@@ -304,7 +306,7 @@ def test_ordinary_calls_are_timed_and_written_to_the_page(tmp_path, monkeypatch)
     recorded."""
     monkeypatch.setattr(calls, "CASES", (("ur5e", "rnea"), ("ur5e", "crba")))
     monkeypatch.setattr(calls, "OF_LIBRARIES", calls.CASES[:1])
-    monkeypatch.setattr(calls, "installed", lambda: True)
+    monkeypatch.setattr(calls, "is_installed", lambda: True)
     monkeypatch.setattr(calls, "BATCHES", (1, 2048))
     records = list(calls.measure(1, calls.BATCHES))
     assert [(r["algorithm"], r["batch"]) for r in records] == [

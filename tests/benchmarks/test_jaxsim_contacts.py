@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from benchmarks.jaxsim_scenes import PARITY, SCENES, Scene, stored
+from benchmarks.jaxsim_scenes import PARITY, SCENES, Scene, load_results
 
 ROUND_OFF = 1e-9
 """In parts of the largest entry; the answers are stored with twelve decimals."""
@@ -21,7 +21,7 @@ entries]."""
 
 def answers(name: str) -> tuple[Scene, dict[str, Any]]:
     """A scene and JaxSim's results. They must have the same ground and step."""
-    scene, said = SCENES[name](), stored()[name]
+    scene, said = SCENES[name](), load_results()[name]
     assert said["ground"] == pytest.approx(list(scene.ground)) and said["dt"] == scene.dt
     assert said["jaxsim"]
     return scene, said

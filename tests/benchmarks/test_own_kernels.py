@@ -7,9 +7,9 @@ import pytest
 
 from benchmarks import own_kernels
 from benchmarks.own_kernel_peers import in_numpy
-from benchmarks.robots import installed, robot
+from benchmarks.robots import is_installed, robot
 
-needs_robots = pytest.mark.skipif(not installed(), reason="example-robot-data is not installed")
+needs_robots = pytest.mark.skipif(not is_installed(), reason="example-robot-data is not installed")
 
 
 @needs_robots

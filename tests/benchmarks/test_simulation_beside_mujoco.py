@@ -15,12 +15,12 @@ def test_a_quadruped_stands_in_warpdyn_and_mujoco() -> None:
     import mujoco
 
     from benchmarks.simulation import QUADRUPED_STANCE, Scene
-    from benchmarks.simulators.in_mujoco import carried
+    from benchmarks.simulators.in_mujoco import contact_force
 
     scene = Scene("quadruped", 0.32, QUADRUPED_STANCE, (40.0, 1.0), "*_foot")
     robot, data = scene.mujoco()
     mujoco.mj_step(robot, data, nstep=600)
-    assert carried(robot, data)[2] == pytest.approx(scene.weight, rel=2e-3)
+    assert contact_force(robot, data)[2] == pytest.approx(scene.weight, rel=2e-3)
     assert robot.body_mass.sum() == pytest.approx(scene.model.total_mass)
     sim = scene.simulation(2, "float32", 4, 4)
     for _ in range(150):

@@ -13,7 +13,7 @@ from array_programs import LEAVES_OUT, SEEDS, SHAPES, leaves_out, random_program
 from bytecode_on_numbers import run as run_bytecode
 from cuda_on_host import needs_compiler
 from cuda_on_host import run as run_on_host
-from exported_code import Compiled
+from exported_code import CompiledHeader
 from states import error
 
 import warpdyn as wd
@@ -151,7 +151,7 @@ def test_exported_programs_are_right(seed: int, language: Any, tmp_path: Path) -
     names = {"x": "x", "z": "z"}
     each = ExportedFunction("swept", program, names, {"out": "y"}, ["swept: a test."])
     text = exported_header(ExportedRobot(["a test."]), [each], style)
-    built = Compiled(
+    built = CompiledHeader(
         tmp_path, text, {"swept": ["x", "z", "y"]}, namespace="ours", language=language
     )
     given = inputs(seed, 11)
@@ -274,7 +274,7 @@ def test_derivatives_for_cuda_and_export_are_right(
     names = {name: name for name in given}
     each = ExportedFunction("derived", program, names, {"out": "y"}, ["derived: a test."])
     text = exported_header(ExportedRobot(["a test."]), [each], Style("c++", False, "ours"))
-    built = Compiled(tmp_path, text, {"derived": [*names, "y"]}, namespace="ours")
+    built = CompiledHeader(tmp_path, text, {"derived": [*names, "y"]}, namespace="ours")
     found = built.batch("derived", [*given.values()], wanted.shape[1:])
     assert error(found, wanted) <= CLOSE[np.float64]
 
@@ -319,7 +319,7 @@ def test_skipped_steps_change_no_bit_in_other_languages(tmp_path: Path) -> None:
         names = {"x": "x", "z": "z"}
         each = ExportedFunction("swept", program, names, {"out": "y"}, ["swept: a test."])
         header = exported_header(ExportedRobot(["a test."]), [each], Style("c++", False, "ours"))
-        built = Compiled(folder, header, {"swept": ["x", "z", "y"]}, namespace="ours")
+        built = CompiledHeader(folder, header, {"swept": ["x", "z", "y"]}, namespace="ours")
         shape = (len(program.outputs),)
         found.append([out, built.one_by_one("swept", given, shape)])
         found[-1].append(built.batch("swept", given, shape))

@@ -10,14 +10,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from devices import Placed, result_shape
+from devices import DeviceArray, result_shape
 from memory_layouts import (
     LAYOUTS,
     environments_last,
     every_third_entry,
+    offset_by_one,
     padded_columns,
     same_bits,
-    unaligned,
 )
 from robots import by_name
 from states import error, states
@@ -61,11 +61,11 @@ class Job:
         self, inputs: list[np.ndarray] | None = None, out: np.ndarray | None = None
     ) -> np.ndarray:
         """The result in `out`, which is full of NaN before; by default in C order."""
-        places = [Placed(x, self.device) for x in (self.inputs if inputs is None else inputs)]
+        places = [DeviceArray(x, self.device) for x in (self.inputs if inputs is None else inputs)]
         if out is None:
             out = np.empty(self.shape, self.dtype)
         out[...] = np.nan
-        result = Placed(out, self.device)
+        result = DeviceArray(out, self.device)
         assert (
             self.function(self.model, *(p.array for p in places), out=result.array, **self.options)
             is result.array
@@ -103,8 +103,8 @@ def test_one_robot_gives_the_row_of_a_batch(name: str, dtype: np.dtype, device: 
     job = Job(name, dtype, device, 20)
     wanted = job.run()
     for e in (0, 7, 19):
-        places = [Placed(x[e], device) for x in job.inputs]
-        out = Placed(np.full(job.shape[1:], np.nan, dtype), device)
+        places = [DeviceArray(x[e], device) for x in job.inputs]
+        out = DeviceArray(np.full(job.shape[1:], np.nan, dtype), device)
         assert (
             job.function(job.model, *(p.array for p in places), out=out.array, **job.options)
             is out.array
@@ -293,7 +293,7 @@ def test_results_larger_than_the_cache_have_the_same_bits(
     wanted = job.run()
     ends = whole_part(job, slice(count - 3, count))
     assert error(wanted[-3:], ends.oracle()) <= CLOSE[str(dtype)]
-    for layout in (environments_last, padded_columns, unaligned):
+    for layout in (environments_last, padded_columns, offset_by_one):
         assert same_bits(job.run(out=layout(np.zeros(job.shape, dtype))), wanted)
     if device == "cpu":
         own = wd.fk(job.model, environments_last(job.inputs[0]))
@@ -309,8 +309,8 @@ def test_bound_calls_write_all_entries_that_are_not_constant(
     wanted = job.run()
     for layout in (np.array, environments_last, padded_columns, every_third_entry):
         q, out = (
-            Placed(np.zeros_like(job.inputs[0]) + 0.5, device),
-            Placed(layout(np.full(job.shape, np.nan, dtype)), device),
+            DeviceArray(np.zeros_like(job.inputs[0]) + 0.5, device),
+            DeviceArray(layout(np.full(job.shape, np.nan, dtype)), device),
         )
         launch = wd.bind(job.function, job.model, q.array, out=out.array, **job.options)
         if device == "cpu":

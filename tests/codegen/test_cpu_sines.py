@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from devices import Placed
+from devices import DeviceArray
 from memory_layouts import same_bits
 from robots import by_name
 
@@ -95,8 +95,8 @@ def test_sine_and_cosine_are_accurate_for_every_finite_angle(dtype: np.dtype, de
     """The error bound is that of the design. A robot that rotates about z has them in its pose."""
     model, x = by_name("single").model, angles(dtype)
     assert np.all(np.isfinite(x))
-    out = Placed(np.full((len(x), 4, 4), np.nan, dtype), device)
-    wd.fk(model, Placed(x[:, None], device).array, frame="arm", out=out.array)
+    out = DeviceArray(np.full((len(x), 4, 4), np.nan, dtype), device)
+    wd.fk(model, DeviceArray(x[:, None], device).array, frame="arm", out=out.array)
     T = out.back()
     sine, cosine = exact(x)
     assert float(np.max(np.abs(T[:, 1, 0] - sine))) <= SINE[str(dtype)]
@@ -113,8 +113,8 @@ def test_huge_angles_do_not_change_the_bits_of_other_lanes(dtype: np.dtype, devi
     wild[::5] = [1e30, 3e9, np.nan, np.inf, 7e7, 1e12, -1e9, -np.inf, 1e20, 123456.0, 1e6, 1e7, 1e8]
     results = []
     for x in (calm, wild):
-        out = Placed(np.full((64, 4, 4), np.nan, dtype), device)
-        wd.fk(model, Placed(x[:, None], device).array, frame="arm", out=out.array)
+        out = DeviceArray(np.full((64, 4, 4), np.nan, dtype), device)
+        wd.fk(model, DeviceArray(x[:, None], device).array, frame="arm", out=out.array)
         results.append(out.back())
     kept = np.arange(64) % 5 != 0
     assert same_bits(results[0][kept], results[1][kept])

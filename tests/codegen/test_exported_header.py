@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exported_code import Compiled
+from exported_code import CompiledHeader
 
 from warpdyn.algebra import scalar
 from warpdyn.codegen.exported_header import (
@@ -86,7 +86,7 @@ def test_rows_of_any_length_are_moved_into_lanes_and_back(
     if not shuffles:
         text = text.replace("defined(__clang__) || __GNUC__ >= 12", "0")
     options = ["-O1", f"-DWARPDYN_LANE_BYTES={lane_bytes}", "-Wno-psabi"]
-    compiled = Compiled(
+    compiled = CompiledHeader(
         tmp_path,
         text,
         arrays,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exported_code import Compiled
+from exported_code import CompiledHeader
 
 from warpdyn.algebra import scalar
 from warpdyn.codegen.exported_header import ExportedFunction, ExportedRobot, exported_header
@@ -31,7 +31,7 @@ class Own:
         each = ExportedFunction("go", program, {"x": "x"}, {"out": "out"}, ["go"])
         text = exported_header(ExportedRobot(["own"]), [each], style)
         self.real = real
-        self.compiled = Compiled(
+        self.compiled = CompiledHeader(
             folder, text, {"go": ("x", "out")},
             namespace="own", language=language, single=real is np.float32,
         )  # fmt: skip

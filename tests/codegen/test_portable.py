@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exported_code import Compiled
+from exported_code import CompiledHeader
 
 from warpdyn.algebra import scalar
 from warpdyn.codegen import portable as of_portable
@@ -91,11 +91,15 @@ def header_of(program: Program, language: str, single: bool = False) -> str:
     return exported_header(ExportedRobot(["some"]), [each], style)
 
 
-def compile_header(program: Program, folder: Path, language: str, single: bool = False) -> Compiled:
+def compile_header(
+    program: Program, folder: Path, language: str, single: bool = False
+) -> CompiledHeader:
     """The program as the function `go(x, k, out)` of a header."""
     text = header_of(program, language, single)
     functions = {"go": ("x", "k", "out")}
-    return Compiled(folder, text, functions, namespace="some", language=language, single=single)
+    return CompiledHeader(
+        folder, text, functions, namespace="some", language=language, single=single
+    )
 
 
 @pytest.mark.parametrize("language", ["c++", "c"])

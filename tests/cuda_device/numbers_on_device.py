@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 from cuda_device.ptx_kernels import library
-from devices import ROUNDING, Placed
+from devices import ROUNDING, DeviceArray
 from mjcf_texts import ARM
 
 import warpdyn as wd
@@ -104,7 +104,7 @@ class Comparison:
     ) -> Iterator[tuple[str, list[np.ndarray]]]:
         """Results of a call, of the third of equal calls on late streams, and of the replay of a
         capture."""
-        placed = [Placed(in_memory(x, layout), DEVICE) for x in arrays]
+        placed = [DeviceArray(in_memory(x, layout), DEVICE) for x in arrays]
         given = [place.array for place in placed]
         yield "at once", [x.numpy() for x in self.call(given)]
         library().emulated_cuda_run_late(1)
@@ -112,7 +112,7 @@ class Comparison:
             results = [self.call(given) for _ in range(3)]
             yield "late", [x.numpy() for x in results[-1]]
             empty = [
-                Placed(in_memory(np.full(x.shape, np.nan, arrays[0].dtype), layout), DEVICE)
+                DeviceArray(in_memory(np.full(x.shape, np.nan, arrays[0].dtype), layout), DEVICE)
                 for x in shapes
             ]
             outs = tuple(place.array for place in empty)

@@ -22,7 +22,7 @@ from docs_site import api_examples
 
 viewer = pytest.importorskip("warpdyn.viewer")
 import imageio.v3 as imageio
-from browsers import served
+from browsers import serve
 from painted import evaluate, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,7 +63,7 @@ BESIDE = """[...document.querySelectorAll('body *')]
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """The site, served on loopback."""
-    with served(SITE) as at:
+    with serve(SITE) as at:
         yield at
 
 

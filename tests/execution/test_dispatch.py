@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from native_calls import planned
+from native_calls import plans_of
 
 import warpdyn as wd
 from warpdyn.execution import dispatch
@@ -33,10 +33,10 @@ def test_plans_of_numpy_are_launches_and_of_jax_are_programs() -> None:
     """A NumPy call is its own plan; a JAX one is a program of XLA's."""
     jax = pytest.importorskip("jax")
     function = wd.gravity_torques
-    planned(function).clear()
+    plans_of(function).clear()
     function._calls.clear()
     for arrays in (Q, jax.numpy.asarray(Q)):
         for _ in range(3):
             function(ARM, arrays)
-    kinds = [type(plan).__name__ for plan in planned(function).values()]
+    kinds = [type(plan).__name__ for plan in plans_of(function).values()]
     assert kinds == ["LaunchPlan", "KnownByXla"]

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from arm_calls import ARM, drawn
+from arm_calls import ARM, draw_states
 from native_calls import nothing_known_of
 
 import warpdyn as wd
@@ -33,7 +33,7 @@ def test_untested_versions_use_the_path_in_python(
 ) -> None:
     """There is no message, and the bits are the same."""
     monkeypatch.setattr(versions, "are_tested", lambda: False)
-    x = drawn(4, 1)
+    x = draw_states(4, 1)
     with nothing_known_of(wd.rnea):
         cache = wd.rnea._calls  # type: ignore[attr-defined]
         monkeypatch.setattr(cache, "_calls_in_c", None)

@@ -11,7 +11,7 @@ import pytest
 import warp as wp
 from array_kinds import host
 from cuda_on_host import run as run_on_host
-from devices import Placed
+from devices import DeviceArray
 from robots import by_name
 from states import states
 
@@ -53,9 +53,9 @@ def test_a_step_in_place_equals_a_step_to_another_array(
         LAYOUTS[layout](draw.uniform(-0.1, 0.1, (count, MODEL.nv)).astype(dtype)) for _ in range(2)
     )
 
-    def place_copies() -> tuple[list[Placed], tuple[Any, ...]]:
+    def place_copies() -> tuple[list[DeviceArray], tuple[Any, ...]]:
         """Copies on the device, and their arrays."""
-        copies = [Placed(x.copy(order="K"), device) for x in (q, v)]
+        copies = [DeviceArray(x.copy(order="K"), device) for x in (q, v)]
         return copies, tuple(x.array for x in copies)
 
     (_, here), (_, apart), (_, bound) = kept = [place_copies() for _ in range(3)]
@@ -99,7 +99,7 @@ def test_functions_of_configurations_and_solve_may_run_in_place(
         (lambda m, q, p, out=None: wd.interpolate(m, q, p, 0.3, out=out), s.q, p),
         (lambda m, b, q, out=None: wd.solve(m, q, b, out=out), s.v, s.q),
     ):
-        whole, *placed = (Placed(make(y), device) for y in (first, *others))
+        whole, *placed = (DeviceArray(make(y), device) for y in (first, *others))
         x, rest = whole.array, [y.array for y in placed]
         wanted = function(model, x, *rest)
         assert function(model, x, *rest, out=x) is x
@@ -136,9 +136,9 @@ def partly_constant(model: wd.Model, x: Any, *, out: Any = None) -> Any:
 def test_constants_are_written_at_each_run(dtype: type, count: int, device: str) -> None:
     """The input that a bound call reads again has other numbers where the result has constants."""
     start = np.random.default_rng(0).uniform(size=(count, 20, 2)).astype(dtype)
-    wanted = host(partly_constant(MODEL, Placed(start, device).array))
+    wanted = host(partly_constant(MODEL, DeviceArray(start, device).array))
     for x in (start.copy(), np.ascontiguousarray(start.T).T):
-        placed = Placed(x, device)
+        placed = DeviceArray(x, device)
         run = wd.bind(partly_constant, MODEL, placed.array, out=placed.array)
         if device == "cpu":
             placed.array[:] = start

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from documented_numbers import check_numbers
-from loop_robots import four_bar, leg, rod, tied
+from loop_robots import four_bar, leg, rod, two_arms
 from states import states
 
 import warpdyn as wd
@@ -155,7 +155,7 @@ def test_dependent_equations_are_not_counted() -> None:
     """A planar loop has two of three, and the leg's spatial loops have all."""
     assert independent_rows(MODEL) == 2 and independent_rows(leg()) == 6
     far = wd.description.Loop.connect("left3", (9, 0, 0), "right3", (0, 0, 0))
-    assert independent_rows(tied(far)) == 3  # it never closes
+    assert independent_rows(two_arms(far)) == 3  # it never closes
 
 
 def test_each_base_velocity_gives_the_same_motion() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from array_kinds import host, made, usable
+from array_kinds import host, make_array, usable
 from contracts import check_call, check_defaults, check_shapes
 from devices import assert_same
 from robots import Robot, by_name
@@ -114,7 +114,7 @@ def test_interpolation_works_on_torch_and_warp_arrays(library: str, device: str)
     model = by_name("balls_wxyz").model
     s = states(model)
     p, t = manifold.integrate(model, s.q, s.v), np.linspace(0, 1, 19)
-    q0, q1, each = (made(library, x, device) for x in (s.q, p, t))
+    q0, q1, each = (make_array(library, x, device) for x in (s.q, p, t))
     for share, plain in ((each, t), (0.25, 0.25)):
         found = host(manifold.interpolate(model, q0, q1, share))
         assert_same(found, manifold.interpolate(model, s.q, p, plain), device)

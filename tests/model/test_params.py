@@ -9,12 +9,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from devices import Placed
+from devices import DeviceArray
 from hand_made_urdf import joint, link, urdf
 from programs import evaluate
 from robots import Robot, by_name
 from states import error, states
-from varied_rig import LINK_NUMBERS, MASSLESS_EFFECTS, RIG, RIG_TEXT, ROUND_OFF, given, rebuilt
+from varied_rig import (
+    LINK_NUMBERS,
+    MASSLESS_EFFECTS,
+    RIG,
+    RIG_TEXT,
+    ROUND_OFF,
+    random_values,
+    rebuilt,
+)
 
 import warpdyn as wd
 from warpdyn.execution import batched
@@ -75,7 +83,7 @@ def test_each_environment_equals_the_model_rebuilt_with_its_numbers(
 ) -> None:
     """The recorded program varies everything: links fixed to the root, lumped links, mimic
     joints."""
-    values = given(
+    values = random_values(
         model,
         2,
         *LINK_NUMBERS,
@@ -93,8 +101,8 @@ def test_inertias_of_links_with_common_axes_may_be_summed_first(function: Any, n
     """Those of fingers and hand, and of links on a slide of the floor, do not rotate relative to
     each other."""
     model = by_name(name).model
-    check_environments(function, model, given(model, 2, *LINK_NUMBERS))
-    check_environments(function, model, given(model, 2, "inertia"))
+    check_environments(function, model, random_values(model, 2, *LINK_NUMBERS))
+    check_environments(function, model, random_values(model, 2, "inertia"))
 
 
 def check_environments(
@@ -131,7 +139,7 @@ def test_kernels_read_each_environments_numbers(
     """There are 19 environments. Some of the links and joints vary, and some values are common to
     all."""
     arrays, options = arguments(function, RIG, 19)
-    values = given(RIG, 19, *LINK_NUMBERS, "placement", "axis", "armature")
+    values = random_values(RIG, 19, *LINK_NUMBERS, "placement", "axis", "armature")
     values["mass"].pop("arm")
     values["com"] = {"tool": values["com"]["tool"]}
     values["inertia"].pop("pedestal")
@@ -151,14 +159,14 @@ def test_kernels_read_each_environments_numbers(
         for e in range(19)
     ]
     placed = {
-        q: {n: Placed(x.astype(dtype), device).array for n, x in by_name.items()}
+        q: {n: DeviceArray(x.astype(dtype), device).array for n, x in by_name.items()}
         for q, by_name in values.items()
     }
     placed["mass"]["mirror"] = 0.5
     options["params"] = RIG.params(**placed)
-    out = Placed(np.full((19, *wanted[0].shape), np.nan, dtype), device)
+    out = DeviceArray(np.full((19, *wanted[0].shape), np.nan, dtype), device)
     function(
-        RIG, *(Placed(x.astype(dtype), device).array for x in arrays), out=out.array, **options
+        RIG, *(DeviceArray(x.astype(dtype), device).array for x in arrays), out=out.array, **options
     )
     assert error(out.back(), np.array(wanted)) <= ROUND_OFF[str(dtype)] * (
         20 if function is wd.aba else 1

@@ -9,10 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 import warp as wp
-from array_kinds import LIBRARIES, host, made, usable
+from array_kinds import LIBRARIES, host, make_array, usable
 from devices import assert_same
 from states import error, states
-from varied_rig import LINK_NUMBERS, MASK, PANDA, RIG, ROUND_OFF, drawn, given, numbers, rebuilt
+from varied_rig import (
+    LINK_NUMBERS,
+    MASK,
+    PANDA,
+    RIG,
+    ROUND_OFF,
+    draw_params,
+    numbers,
+    random_values,
+    rebuilt,
+)
 
 import warpdyn as wd
 
@@ -37,7 +47,7 @@ def test_params_accept_arrays_of_every_library(library: str, device: str) -> Non
     s = [x.astype(np.float32) for x in (s.q, s.v, s.a)]
     values = {
         q: {n: x.astype(np.float32) for n, x in by.items()}
-        for q, by in given(RIG, 19, *LINK_NUMBERS).items()
+        for q, by in random_values(RIG, 19, *LINK_NUMBERS).items()
     }
     values["mass"]["tool"] = np.float32(0.7)
     whole = numbers(RIG, "placement", 19).astype(np.float32)
@@ -59,7 +69,7 @@ def test_single_values_apply_to_all_environments() -> None:
     s = states(RIG, 19)
     single = {
         q: {n: x[0] for n, x in by_name.items()}
-        for q, by_name in given(RIG, 1, *LINK_NUMBERS).items()
+        for q, by_name in random_values(RIG, 1, *LINK_NUMBERS).items()
     }
     shared, roomy = RIG.params(**single), RIG.params(19, **single)
     assert shared["com"].shape == (5, 3) and roomy["com"].shape == (19, 5, 3)
@@ -129,18 +139,18 @@ def copy_to_host(params: wd.Params) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_indexed_params_are_the_robots_of_those_rows(library: str, device: str) -> None:
     """The torques with p[idx] are those rows of all torques."""
-    params, q = drawn(library, device=device), wd.random_configuration(PANDA, 6)
+    params, q = draw_params(library, device=device), wd.random_configuration(PANDA, 6)
     whole, numbers = wd.oracle(wd.rnea, PANDA, q, None, None, params=params), copy_to_host(params)
     for index in (np.array([4, 1, -1]), MASK, MASK.tolist(), [0, 2], [], slice(1, 6, 2), 3):
         some = params[index]
         chosen = np.array(index, int) if isinstance(index, list) and not index else index
         assert isinstance(some, wd.Params) and some.names == params.names
         assert same(some, {quantity: x[chosen] for quantity, x in numbers.items()})
-        rows = [made(library, q[chosen], device=device), None, None]
+        rows = [make_array(library, q[chosen], device=device), None, None]
         tau = host(wd.rnea(PANDA, *rows, params=some))
         assert error(tau, whole[chosen], np.ones(1)) <= ROUND_OFF["float64"]
     assert params.envs == 6 and params[3].envs is None
-    own = made(library, np.array([4, 1], np.int32), device=device)
+    own = make_array(library, np.array([4, 1], np.int32), device=device)
     assert same(params[own], {quantity: x[[4, 1]] for quantity, x in numbers.items()})
 
 
@@ -149,7 +159,7 @@ def test_indexing_does_not_copy_common_values() -> None:
     some = PANDA.params(mass={"panda_hand": np.arange(1.0, 7.0)}, com={"panda_hand": (0, 0, 0.1)})
     assert some["com"].shape == (1, 3) and some[MASK]["com"] is some["com"]
     assert some[MASK]["mass"][:, 0].tolist() == [1.0, 4.0]
-    few = drawn("numpy")[MASK]
+    few = draw_params("numpy")[MASK]
     assert few["inertia"].strides[0] == few["inertia"].itemsize
 
 
@@ -157,12 +167,12 @@ def test_indexing_does_not_copy_common_values() -> None:
 def test_reset_copies_rows(library: str, device: str) -> None:
     """Rows of the mask become those of the new robots. The arrays change in place, so bound calls
     read them, except in JAX."""
-    params, fresh = (drawn(library, seed, device) for seed in (1, 2))
+    params, fresh = (draw_params(library, seed, device) for seed in (1, 2))
     old, new = copy_to_host(params), copy_to_host(fresh)
-    q = made(library, wd.random_configuration(PANDA, 6), device=device)
+    q = make_array(library, wd.random_configuration(PANDA, 6), device=device)
     in_place = library != "jax"
     run = wd.bind(wd.gravity_torques, PANDA, q, params=params) if in_place else None
-    after = params.reset(made(library, MASK, device=device), fresh)
+    after = params.reset(make_array(library, MASK, device=device), fresh)
     wanted = {
         name: np.where(MASK.reshape(-1, *[1] * (x.ndim - 1)), new[name], x)
         for name, x in old.items()
@@ -171,19 +181,19 @@ def test_reset_copies_rows(library: str, device: str) -> None:
     if run is not None:
         expected = host(wd.gravity_torques(PANDA, q, params=after))
         assert np.array_equal(host(run()), expected)
-    from_numpy = params.reset(np.ones(6, bool), drawn("numpy", seed=3).to("float32"))
-    assert same(from_numpy, copy_to_host(drawn("numpy", seed=3).to("float32")))
+    from_numpy = params.reset(np.ones(6, bool), draw_params("numpy", seed=3).to("float32"))
+    assert same(from_numpy, copy_to_host(draw_params("numpy", seed=3).to("float32")))
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_params_convert_to_another_dtype(library: str, device: str) -> None:
     """`.to` takes "float32" and the names of any library."""
-    params = drawn(library, device=device)
+    params = draw_params(library, device=device)
     numbers = copy_to_host(params)
     for dtype in ("float32", np.float32):
         small = params.to(dtype, device=device)
         assert same(small, {name: x.astype(np.float32) for name, x in numbers.items()})
-    q = made(library, np.zeros((6, PANDA.nq), np.float32), device=device)
+    q = make_array(library, np.zeros((6, PANDA.nq), np.float32), device=device)
     assert host(wd.gravity_torques(PANDA, q, params=small)).dtype == np.float32
     with pytest.raises(TypeError, match="dtype must be float32 or float64, got int32"):
         params.to("int32")
@@ -196,8 +206,8 @@ def test_plain_numbers_of_params_have_the_arrays_dtype_and_library(
 ) -> None:
     """The other arrays, or `like`, decide. This holds for gravity, too."""
     usable(library, device=device)
-    q = made(library, wd.random_configuration(PANDA, 6).astype(dtype), device=device)
-    mass = made(library, np.linspace(0.5, 1.0, 6).astype(dtype), device=device)
+    q = make_array(library, wd.random_configuration(PANDA, 6).astype(dtype), device=device)
+    mass = make_array(library, np.linspace(0.5, 1.0, 6).astype(dtype), device=device)
     wanted = PANDA.params(
         mass={"panda_hand": np.linspace(0.5, 1.0, 6)}, com={"panda_hand": (0.0, 0.1, 0.2)}
     )
@@ -222,7 +232,7 @@ def test_plain_numbers_of_params_have_the_arrays_dtype_and_library(
 
 def test_drawn_arrays_make_the_same_params_again() -> None:
     """The arrays of `randomise` can be passed whole or by names."""
-    params, q = drawn("numpy"), wd.random_configuration(PANDA, 6)
+    params, q = draw_params("numpy"), wd.random_configuration(PANDA, 6)
     back = PANDA.params(
         mass=params["mass"],
         inertia=params["inertia"],

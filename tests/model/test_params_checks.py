@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from array_kinds import LIBRARIES, made, usable
+from array_kinds import LIBRARIES, make_array, usable
 from robots import by_name
 from states import states
-from varied_rig import MASK, PANDA, RIG, drawn
+from varied_rig import MASK, PANDA, RIG, draw_params
 
 import warpdyn as wd
 
@@ -104,7 +104,7 @@ def test_calls_refuse_params_that_do_not_fit() -> None:
 
 def test_invalid_rows_of_params_are_refused() -> None:
     """They are masks of a wrong length, entries instead of rows, and iteration over params."""
-    params = drawn("numpy")
+    params = draw_params("numpy")
     for wrong, kind, words in (
         (MASK[:3], ValueError, r"entry for each environment: \(6,\); got \(3,\)"),
         ((0, 1), TypeError, r'p\["mass"\]\[idx, k\]'),
@@ -121,7 +121,7 @@ def test_invalid_rows_of_params_are_refused() -> None:
 
 def test_invalid_resets_are_refused() -> None:
     """They have invalid masks, params that vary in something else, or rows that do not exist."""
-    params = drawn("numpy")
+    params = draw_params("numpy")
     with pytest.raises(
         TypeError, match=r"mask must be booleans \(B,\), got int64; such as done > 0"
     ):
@@ -143,7 +143,7 @@ def test_negative_masses_are_refused(library: str, device: str) -> None:
     """The message names the link and the row. Negative armature and friction, and numbers that are
     not finite, are refused too."""
     usable(library, device=device)
-    masses = made(library, np.array([1.0, 0.0, -2.0, 3.0]), device=device)
+    masses = make_array(library, np.array([1.0, 0.0, -2.0, 3.0]), device=device)
     words = (
         'mass of link "panda_hand" of panda must be finite and not negative, got -2 in row 2 of 4'
     )
@@ -219,6 +219,6 @@ def test_traced_numbers_are_accepted() -> None:
     def gravity(x: Any) -> Any:
         return PANDA.params(gravity=x).gravity
 
-    assert jax.jit(gravity)(made("jax", np.ones(3))).shape == (3,)
-    assert jax.jit(mass)(made("jax", np.ones(3))).shape == (3, 1)
+    assert jax.jit(gravity)(make_array("jax", np.ones(3))).shape == (3,)
+    assert jax.jit(mass)(make_array("jax", np.ones(3))).shape == (3, 1)
     assert torch.vmap(mass)(torch.ones(2, 3)).shape == (2, 3, 1)

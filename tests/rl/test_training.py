@@ -347,10 +347,10 @@ def test_a_task_that_no_robot_can_run_has_an_empty_record(
 ) -> None:
     """Its checkpoints are written all the same, by the first of several processes."""
 
-    def refused(task: rl.Task, **_: Any) -> None:
+    def refuse(task: rl.Task, **_: Any) -> None:
         raise rl.TaskError("its policy observes contact forces")
 
-    monkeypatch.setattr(training, "deployment_record", refused)
+    monkeypatch.setattr(training, "deployment_record", refuse)
     trainer = rl.Trainer(Hold(), folder=tmp_path)
     with monkeypatch.context() as other:
         other.setattr(rl.Processes, "first", False)

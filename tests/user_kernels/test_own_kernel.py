@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import pytest
-from devices import Placed
+from devices import DeviceArray
 from own_kernels import EXACT, SINGLE, arrays, falling, impedance
 from robots import by_name
 from states import error, states
@@ -31,8 +31,8 @@ def test_a_kernel_equals_its_oracle_on_every_bundled_robot(
     frame, given = model.link_names[-1], arrays(model, 37, dtype)
     wanted = wd.oracle(impedance, model, *given, frame=frame)
     for layout in (np.ascontiguousarray, np.asfortranarray):
-        placed = [Placed(layout(x), device) for x in given]
-        out = Placed(layout(np.full(wanted.shape, np.nan, dtype)), device)
+        placed = [DeviceArray(layout(x), device) for x in given]
+        out = DeviceArray(layout(np.full(wanted.shape, np.nan, dtype)), device)
         impedance(model, *(p.array for p in placed), frame=frame, out=out.array)
         assert error(out.back().astype(float), wanted) < (EXACT if dtype == np.float64 else SINGLE)
 

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 viewer = pytest.importorskip("warpdyn.viewer")
-from painted import BENT, HEIGHT, MODEL, WIDTH, expected, visitor, wait_until_drawn
+from painted import BENT, HEIGHT, MODEL, WIDTH, expected_links, visitor, wait_until_drawn
 from waiting import wait_until
 
 from warpdyn.viewer import browser as browser_module
@@ -95,7 +95,7 @@ def test_a_tab_closed_during_updates_disturbs_nothing(
         mover.join()
         shown.update(-BENT)
         tab = browser.open(shown.address, WIDTH, HEIGHT)
-        wait_until_drawn(tab, expected(shown))
+        wait_until_drawn(tab, expected_links(shown))
         tab.close()
     finally:
         end.set()

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browsers import served
+from browsers import serve
 from painted import evaluate
 from waiting import wait_until
 
@@ -42,7 +42,7 @@ def address(request: Any, tmp_path: Path) -> Iterator[str]:
         shutil.copy(KEPT, tmp_path)
     for name in ("web.html", "web.js"):
         shutil.copy(EXAMPLES / name, tmp_path)
-    with served(tmp_path) as at:
+    with serve(tmp_path) as at:
         yield f"{at}/web.html"
 
 
@@ -74,7 +74,7 @@ def test_the_page_names_its_missing_program(browser: Any, tmp_path: Path) -> Non
     """Without its program the page shows the file's name instead of sliders."""
     for name in ("web.html", "web.js"):
         shutil.copy(EXAMPLES / name, tmp_path)
-    with served(tmp_path) as at:
+    with serve(tmp_path) as at:
         tab = browser.open(f"{at}/web.html")
         said = "document.querySelector('.torques').textContent"
         wait_until(lambda: "panda.wasm: 404" in evaluate(tab, said), "the message")

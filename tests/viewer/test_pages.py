@@ -24,7 +24,7 @@ from painted import (
     colors_of,
     drag,
     evaluate,
-    expected,
+    expected_links,
     likeness,
     likeness_of_colors,
     picture,
@@ -57,22 +57,22 @@ def live(browser: Any) -> Iterator[tuple[Any, Any]]:
 def test_each_link_is_drawn_at_its_pose(live: Any) -> None:
     """Its colour covers all of its pixels and no others, before and after the robot moves."""
     shown, tab = live
-    wait_until_drawn(tab, expected(shown))
+    wait_until_drawn(tab, expected_links(shown))
     shown.update(-BENT)
-    wait_until_drawn(tab, expected(shown))
+    wait_until_drawn(tab, expected_links(shown))
 
 
 def test_a_slider_dragged_on_the_page_moves_the_robot(live: Any) -> None:
     """The first joint's slider moves it in the program, and the pixels of the later links."""
     shown, tab = live
     shown.update(BENT)
-    before = wait_until_drawn(tab, expected(shown))
+    before = wait_until_drawn(tab, expected_links(shown))
     x, y = evaluate(tab, THUMB)
     drag(tab, (x, y), (x + 25, y))
     wait_until(lambda: shown.robots["robot"].q[0, 0] > BENT[0] + 0.3, "a joint that moved")
     assert shown.robots["robot"].q[0, 1] == pytest.approx(BENT[1])
-    wait_until_drawn(tab, expected(shown))
-    red, green, _ = likeness(before, expected(shown))
+    wait_until_drawn(tab, expected_links(shown))
+    red, green, _ = likeness(before, expected_links(shown))
     assert red > 0.85 and green < 0.8, "the first link stays, the second is elsewhere"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from loop_robots import CONNECT, COUPLE, WELD, four_bar, leg, tied
+from loop_robots import CONNECT, COUPLE, WELD, four_bar, leg, two_arms
 from states import states, step
 
 import warpdyn as wd
@@ -16,7 +16,9 @@ CLOSED = 1e-9
 """Largest error [m, rad]."""
 
 
-@pytest.mark.parametrize("model", [tied(CONNECT), tied(WELD), tied(COUPLE), four_bar(), leg()])
+@pytest.mark.parametrize(
+    "model", [two_arms(CONNECT), two_arms(WELD), two_arms(COUPLE), four_bar(), leg()]
+)
 def test_loops_are_closed_to_the_tolerance(model: wd.Model) -> None:
     """The tolerance is 1e-9 m and rad."""
     start = np.tile(start_of(model), (3, 1))
@@ -37,7 +39,7 @@ def test_fixed_joints_do_not_move_and_the_step_is_the_shortest() -> None:
     assert abs(way @ free) < 1e-7
 
 
-@pytest.mark.parametrize("model", [four_bar(), leg(), tied(WELD)], ids=["bar", "leg", "weld"])
+@pytest.mark.parametrize("model", [four_bar(), leg(), two_arms(WELD)], ids=["bar", "leg", "weld"])
 def test_loops_close_from_random_states(model: wd.Model) -> None:
     """None of 256 configurations far from closed stays open.
 

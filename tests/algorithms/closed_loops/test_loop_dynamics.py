@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loop_robots import LEG, ROBOTS, closed, four_bar
-from pinocchio_peer import built, pin
+from loop_robots import LEG, ROBOTS, closed_configurations, four_bar
+from pinocchio_peer import build_pinocchio, pin
 from states import states, step
 
 import warpdyn as wd
@@ -29,7 +29,7 @@ DIFFERENCES, SINGLE = 1e-6, 1e-5
 
 def moving(model: wd.Model, count: int = 2) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Closed configurations, velocities that keep them closed, and joint forces."""
-    q = closed(model, count)
+    q = closed_configurations(model, count)
     s = states(model, count)
     J = np.array([wd.oracle(wd.loops.constraint_jacobian, model, x) for x in q])
     v = s.v - np.einsum("bij,bj->bi", np.linalg.pinv(J, rcond=1e-9) @ J, s.v)
@@ -62,7 +62,7 @@ PINOCCHIOS = ["connect", "weld", "four_bar", "floating", "leg"]
 
 def with_pinocchio(model: wd.Model) -> tuple[Any, ...]:
     """Robot, data, constraints, their data and settings, for `constraintDynamics`."""
-    robot = built(model)
+    robot = build_pinocchio(model)
     for joint in model.moving_joints:
         robot.armature[model.v_indices([joint.name])] = joint.armature
     kinds = {"connect": pin.ContactType.CONTACT_3D, "weld": pin.ContactType.CONTACT_6D}

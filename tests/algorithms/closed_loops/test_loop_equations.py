@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from loop_robots import ROBOTS as LOOP_ROBOTS
-from loop_robots import closed, four_bar, tied
+from loop_robots import closed_configurations, four_bar, two_arms
 from states import states, step
 
 import warpdyn as wd
@@ -13,7 +13,7 @@ from warpdyn.algorithms.closed_loops.loop_equations import LoopRows, loop_bias
 from warpdyn.execution.request.evaluate import tree_of
 
 HELD = wd.description.Loop.couple("left1_joint", None, (0.4,))
-ROBOTS = {**LOOP_ROBOTS, "held": tied(HELD)}
+ROBOTS = {**LOOP_ROBOTS, "held": two_arms(HELD)}
 
 STEP = 1e-6
 """Step of central differences [rad, m]."""
@@ -25,7 +25,7 @@ NEAR = 1e-7
 def test_the_jacobian_is_the_rate_of_the_errors(name: str) -> None:
     """The loops are closed."""
     model = ROBOTS[name]
-    q, v = closed(model, 3), states(model, 3).v
+    q, v = closed_configurations(model, 3), states(model, 3).v
     ahead, behind = step(model, q, STEP * v), step(model, q, -STEP * v)
     for now, there, before, speed in zip(q, ahead, behind, v, strict=True):
         errors = [wd.oracle(wd.loops.errors, model, x) for x in (there, before)]
@@ -38,7 +38,7 @@ def test_the_jacobian_is_the_rate_of_the_errors(name: str) -> None:
 def test_the_bias_is_the_rate_of_the_jacobian_times_the_velocity(name: str) -> None:
     """Velocity terms are compared in the carrier's axes, for velocities that keep the loops closed."""
     model = ROBOTS[name]
-    q, v = closed(model, 3), states(model, 3).v
+    q, v = closed_configurations(model, 3), states(model, 3).v
     J = np.array([wd.oracle(wd.loops.constraint_jacobian, model, x) for x in q])
     v -= np.einsum("bij,bj->bi", np.linalg.pinv(J, rcond=1e-9) @ J, v)
     tree = tree_of(model)

@@ -16,7 +16,7 @@ TIE = 1.1e-6
 
 
 def above(height: float, angles: tuple[float, float, float], half: float = 0.1) -> at.ShapeAt:
-    return at.shape("box", (half,) * 3, (0.0, 0.0, height), at.turned(angles))
+    return at.shape("box", (half,) * 3, (0.0, 0.0, height), at.rotation_of(angles))
 
 
 def positions(found: list) -> np.ndarray:  # type: ignore[type-arg]
@@ -54,8 +54,8 @@ def test_a_small_box_touches_with_its_own_corners() -> None:
 
 def test_crossed_edges_have_one_contact() -> None:
     """Its normal is orthogonal to both edges."""
-    lower = at.shape("box", (0.3, 0.1, 0.1), (0.0, 0.0, 0.0), at.turned((np.pi / 4, 0.0, 0.0)))
-    R = at.turned((0.0, np.pi / 4, 0.0))
+    lower = at.shape("box", (0.3, 0.1, 0.1), (0.0, 0.0, 0.0), at.rotation_of((np.pi / 4, 0.0, 0.0)))
+    R = at.rotation_of((0.0, np.pi / 4, 0.0))
     upper = at.shape("box", (0.1, 0.3, 0.1), (0.0, 0.0, 0.2 * np.sqrt(2) - 0.003), R)
     found = contacts(lower, upper)
     assert found[0].gap == pytest.approx(-0.003)
@@ -71,7 +71,7 @@ def test_the_depth_of_nearly_flat_boxes_equals_coals() -> None:
         half = tuple(draw.uniform(0.03, 0.2, 3).tolist())
         x, y = (tilt * draw.normal(size=2)).tolist()
         shift = (draw.uniform(-0.1, 0.1, 2)).tolist()
-        R = at.turned((x, y, draw.uniform(-3, 3)))
+        R = at.rotation_of((x, y, draw.uniform(-3, 3)))
         upper = at.shape("box", half, (*shift, 0.1 + half[2] - 0.002), R)
         wanted = at.distance(CUBE, upper)
         if wanted < 0:

@@ -47,7 +47,7 @@ def test_a_box_has_four_contacts_with_a_plane() -> None:
     """At the corners of its lowest face, among them the lowest of all eight."""
     draw = np.random.default_rng(0)
     for _ in range(50):
-        box = at.drawn("box", draw)
+        box = at.random_shape("box", draw)
         found = contacts(PLANE, box)
         corners = at.corners_of(box)
         assert at.gaps(found).min() == pytest.approx(corners[:, 2].min())
@@ -61,7 +61,7 @@ def test_a_box_has_four_contacts_with_a_plane() -> None:
 def test_contacts_of_corners_keep_their_order() -> None:
     """Whichever corner of the lowest face is the lowest."""
     flat = at.shape("box", (0.1, 0.1, 0.1), (0.0, 0.0, 0.1))
-    tilts = [at.turned((0.01 * x, 0.01 * y, 0.0)) for x, y in ((1, 2), (-2, 1), (-1, -2))]
+    tilts = [at.rotation_of((0.01 * x, 0.01 * y, 0.0)) for x, y in ((1, 2), (-2, 1), (-1, -2))]
     wanted = [c.feature for c in contacts(PLANE, flat)]
     assert len(set(wanted)) == 4
     for R in tilts:

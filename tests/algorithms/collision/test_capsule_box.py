@@ -16,7 +16,7 @@ QUARTER = np.pi / 2
 
 
 def capsule(p: tuple[float, ...], angles: tuple[float, float, float]) -> at.ShapeAt:
-    return at.shape("capsule", (0.05, 0.2), p, at.turned(angles))
+    return at.shape("capsule", (0.05, 0.2), p, at.rotation_of(angles))
 
 
 def test_no_other_point_of_the_axis_is_closer_to_the_box() -> None:

@@ -54,7 +54,7 @@ def test_choose_contact_chooses_all_numbers_of_one_contact() -> None:
 
 
 def test_the_axes_of_a_shape_are_in_the_world_frame() -> None:
-    R = at.turned((0.3, -0.2, 0.9))
+    R = at.rotation_of((0.3, -0.2, 0.9))
     a = at.shape("box", (1.0, 1.0, 1.0), (1.0, 2.0, 3.0), R)
     assert [*a.centre] == [1.0, 2.0, 3.0]
     assert [*a.axes[2]] == pytest.approx([*R.to_parent(Vector(0.0, 0.0, 1.0))])

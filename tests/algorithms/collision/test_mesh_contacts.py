@@ -31,7 +31,7 @@ def test_axes_across_a_face_are_continuous() -> None:
 
 
 def mesh(height: float, angles: tuple[float, float, float], corners=CORNERS) -> at.ShapeAt:  # type: ignore[no-untyped-def]
-    return at.shape("mesh", (), (0.0, 0.0, height), at.turned(angles), corners)
+    return at.shape("mesh", (), (0.0, 0.0, height), at.rotation_of(angles), corners)
 
 
 def places(found: list) -> np.ndarray:  # type: ignore[type-arg]
@@ -44,7 +44,7 @@ def test_contacts_of_a_mesh_with_a_plane_are_vertices() -> None:
     """The lowest one is among the four."""
     draw = np.random.default_rng(0)
     for _ in range(20):
-        a = at.drawn("mesh", draw, count=20)
+        a = at.random_shape("mesh", draw, count=20)
         found = contacts(PLANE, a)
         corners = at.corners_of(a)
         assert at.gaps(found).min() == pytest.approx(corners[:, 2].min(), abs=1e-6)
@@ -77,7 +77,7 @@ def test_a_prism_approximates_its_cylinder_to_one_percent() -> None:
 @pytest.mark.parametrize("kind", ["mesh", "box"])
 def test_mesh_cubes_have_the_contacts_of_boxes(kind: str, turn: float) -> None:
     """Four contacts at the corners of the common polygon."""
-    upper = at.shape("box", (0.1, 0.1, 0.1), (0.03, 0.02, 0.199), at.turned((0.0, 0.0, turn)))
+    upper = at.shape("box", (0.1, 0.1, 0.1), (0.03, 0.02, 0.199), at.rotation_of((0.0, 0.0, turn)))
     cube = at.shape("box", (0.1, 0.1, 0.1))
     wanted = contacts(cube, upper)
     other = upper if kind == "box" else at.ShapeAt("mesh", (), upper.placement, CORNERS)
@@ -91,7 +91,9 @@ def test_mesh_cubes_have_the_contacts_of_boxes(kind: str, turn: float) -> None:
 
 
 def test_a_capsule_on_a_mesh_has_contacts_at_both_ends_of_the_overlap() -> None:
-    capsule = at.shape("capsule", (0.05, 0.2), (0.0, 0.0, 0.149), at.turned((0.0, np.pi / 2, 0.0)))
+    capsule = at.shape(
+        "capsule", (0.05, 0.2), (0.0, 0.0, 0.149), at.rotation_of((0.0, np.pi / 2, 0.0))
+    )
     found = contacts(CUBE, capsule)
     assert at.gaps(found) == pytest.approx(-0.001)
     assert places(found)[:, 0] == pytest.approx([-0.1, 0.1], abs=1e-5)

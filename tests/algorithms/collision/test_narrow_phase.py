@@ -35,7 +35,7 @@ def separated_boxes(pair: tuple[str, str], gap: float) -> bool:
 
 def scenes(pair: tuple[str, str], count: int, seed: int) -> list[tuple[ShapeAt, ShapeAt]]:
     draw = np.random.default_rng([seed, *map(ord, "".join(pair))])
-    return [(at.drawn(pair[0], draw), at.drawn(pair[1], draw)) for _ in range(count)]
+    return [(at.random_shape(pair[0], draw), at.random_shape(pair[1], draw)) for _ in range(count)]
 
 
 @each_pair

@@ -19,7 +19,7 @@ def numbers_of(pair: tuple[str, str]) -> list[float]:
     """
     draw, total = np.random.default_rng(5), np.zeros(9)
     for _ in range(40):
-        a, b = (at.drawn(kind, draw) for kind in pair)
+        a, b = (at.random_shape(kind, draw) for kind in pair)
         for n, c in enumerate(contacts(a, b)):
             if c.gap < 1.0:
                 weight = 1.0 + 0.1 * n

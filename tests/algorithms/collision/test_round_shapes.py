@@ -19,7 +19,7 @@ UPRIGHT = at.shape("capsule", (0.05, 0.2))
 def test_parallel_capsules_have_contacts_at_both_ends_of_the_overlap() -> None:
     """Also if they are nearly parallel, so that one can rest on another."""
     for angles in ((0.0, 0.0, 0.3), (2e-4, 0.0, 0.0), (1e-4, 2e-5, 0.1)):
-        other = at.shape("capsule", (0.05, 0.2), (0.09, 0.0, 0.1), at.turned(angles))
+        other = at.shape("capsule", (0.05, 0.2), (0.09, 0.0, 0.1), at.rotation_of(angles))
         first, second = contacts(UPRIGHT, other)
         assert (first.gap, second.gap) == pytest.approx((-0.01, -0.01), abs=5e-5)
         assert (first.position.z, second.position.z) == pytest.approx((-0.1, 0.2), abs=1e-4)
@@ -31,7 +31,7 @@ def test_contacts_keep_positions_and_features_in_small_motions() -> None:
     other = at.shape("capsule", (0.05, 0.2), (0.09, 0.0, 0.1))
     before = contacts(UPRIGHT, other)
     for _ in range(20):
-        R = at.turned(tuple((1e-4 * draw.normal(size=3)).tolist()))
+        R = at.rotation_of(tuple((1e-4 * draw.normal(size=3)).tolist()))
         found = contacts(UPRIGHT, at.shape("capsule", (0.05, 0.2), (0.09, 0.0, 0.1), R))
         for one, two in zip(before, found, strict=True):
             assert one.feature == two.feature
@@ -39,7 +39,7 @@ def test_contacts_keep_positions_and_features_in_small_motions() -> None:
 
 
 def test_crossed_capsules_have_one_contact() -> None:
-    other = at.shape("capsule", (0.05, 0.2), (0.09, 0.0, 0.1), at.turned((1.5, 0.0, 0.0)))
+    other = at.shape("capsule", (0.05, 0.2), (0.09, 0.0, 0.1), at.rotation_of((1.5, 0.0, 0.0)))
     first, second = contacts(UPRIGHT, other)
     assert first.gap == pytest.approx(-0.01) and second.gap == FAR
     assert [*first.position] == pytest.approx([0.045, 0.0, 0.1])
@@ -48,7 +48,7 @@ def test_crossed_capsules_have_one_contact() -> None:
 def test_intersecting_axes_separate_across_both() -> None:
     """Parallel or not. The depth is the sum of both radii."""
     for angles in ((0.0, 0.0, 0.0), (1e-9, 0.0, 0.0), (0.7, 0.4, 0.0)):
-        other = at.shape("capsule", (0.04, 0.2), R=at.turned(angles))
+        other = at.shape("capsule", (0.04, 0.2), R=at.rotation_of(angles))
         first, _ = contacts(UPRIGHT, other)
         assert first.gap == pytest.approx(-0.09)
         for s in (UPRIGHT, other):
@@ -85,7 +85,7 @@ def test_no_other_points_of_two_segments_are_closer() -> None:
 
 def test_gaps_of_a_tilted_capsule_to_a_plane_differ_by_its_tilt() -> None:
     plane = at.shape("plane", ())
-    leaning = at.shape("capsule", (0.05, 0.2), (0.0, 0.0, 0.2), at.turned((0.5, 0.0, 0.0)))
+    leaning = at.shape("capsule", (0.05, 0.2), (0.0, 0.0, 0.2), at.rotation_of((0.5, 0.0, 0.0)))
     low, high = contacts(plane, leaning)
     assert low.gap == pytest.approx(0.15 - 0.2 * math.cos(0.5))
     assert high.gap == pytest.approx(0.15 + 0.2 * math.cos(0.5))

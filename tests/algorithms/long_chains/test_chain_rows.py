@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from long_chains import SWEPT, branched, chain, snake
+from long_chains import SWEPT, branched_chain, chain, snake
 from robots import ROBOTS, Robot
 
 import warpdyn as wd
@@ -73,7 +73,7 @@ def test_robots_of_the_test_suite_are_not_long_chains(robot: Robot) -> None:
 
 def test_a_snake_of_64_joints_is_a_long_chain() -> None:
     assert is_long_chain(tree_of(snake(64)))
-    assert not is_long_chain(tree_of(branched()))
+    assert not is_long_chain(tree_of(branched_chain()))
 
 
 def test_the_number_of_carrying_pairs_decides_what_is_a_long_chain(

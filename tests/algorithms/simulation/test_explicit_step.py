@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gradient_cases import MODELS
 from loop_robots import ROBOTS as LOOPS
-from loop_robots import closed
+from loop_robots import closed_configurations
 from states import states
 
 import warpdyn as wd
@@ -213,7 +213,7 @@ def test_steps_with_closed_loops_keep_the_order_of_the_method(
 ) -> None:
     """The loops are closed after each step by a motion of the size of the method's error."""
     model = LOOPS[name]
-    q = closed(model, 1)[0]
+    q = closed_configurations(model, 1)[0]
     J = wd.oracle(wd.loops.constraint_jacobian, model, q)
     v = 0.5 * (np.eye(model.nv) - np.linalg.pinv(J, rcond=1e-9) @ J) @ states(model, 1).v[0]
     tau = np.zeros(model.nv)
@@ -234,7 +234,7 @@ def test_closed_loops_conserve_energy_in_explicit_steps() -> None:
     At rest the loop's force carries the weight, as in implicit steps.
     """
     model = LOOPS["four_bar"]
-    q, v = closed(model, 1), np.zeros((1, 3))
+    q, v = closed_configurations(model, 1), np.zeros((1, 3))
     begin = wd.mechanical_energy(model, q, v)
     end = wd.step(model, q, v, v, dt=0.002, substeps=1000, integrator="rk4")
     assert abs(wd.mechanical_energy(model, end.q, end.v) - begin) < 1e-6

@@ -7,7 +7,7 @@ import itertools
 import mujoco
 import numpy as np
 import pytest
-from loop_robots import CONNECT, COUPLE, LEG, WELD, four_bar, leg, rod, tied
+from loop_robots import CONNECT, COUPLE, LEG, WELD, four_bar, leg, rod, two_arms
 from states import states, step
 
 import warpdyn as wd
@@ -77,7 +77,7 @@ def test_a_parallelogram_swings_as_a_pendulum() -> None:
 @pytest.mark.parametrize("name", ["four_bar", "weld", "couple"])
 def test_steps_converge_to_the_continuous_motion(name: str) -> None:
     """With first order, to Runge-Kutta steps of `wd.loops.dynamics`, which equals Pinocchio's."""
-    model = {"four_bar": four_bar(), "weld": tied(WELD), "couple": tied(COUPLE)}[name]
+    model = {"four_bar": four_bar(), "weld": two_arms(WELD), "couple": two_arms(COUPLE)}[name]
     begin = step(model, start_of(model)[None], 0.2 * states(model, 1, seed=1).v)
     q = wd.loops.close(model, begin)
     rest = np.zeros((1, model.nv))
@@ -102,7 +102,7 @@ def test_steps_converge_to_the_continuous_motion(name: str) -> None:
 @pytest.mark.parametrize("loop", [CONNECT, WELD, COUPLE])
 def test_loop_forces_equal_those_of_the_dynamics(loop: wd.description.Loop) -> None:
     """In a short step. Their moments and forces do no work on a closed mechanism."""
-    model = tied(loop)
+    model = two_arms(loop)
     q = wd.loops.close(model, 0.1 * states(model, 2).q)
     rest, tau = np.zeros((2, model.nv)), states(model, 2).tau
     h = 1e-6

@@ -10,7 +10,7 @@ from weakref import ref
 
 import numpy as np
 import pytest
-from native_calls import planned
+from native_calls import plans_of
 
 import warpdyn as wd
 from warpdyn.execution import threads
@@ -119,14 +119,14 @@ def test_cached_calls_do_not_keep_their_model_alive() -> None:
     """The cached plans are removed with the model."""
     model, arrays = wd.load_robot("ur5e"), jax_arrays(random_states(2, 1))
     assert isinstance(wd.rnea, Function)
-    known = len(planned(wd.rnea))
+    known = len(plans_of(wd.rnea))
     for _ in range(3):
         wd.rnea(model, *arrays)
-    assert len(planned(wd.rnea)) == known + 1
+    assert len(plans_of(wd.rnea)) == known + 1
     gone = ref(model)
     del model
     gc.collect()
-    assert gone() is None and len(planned(wd.rnea)) == known
+    assert gone() is None and len(plans_of(wd.rnea)) == known
 
 
 def test_kernels_of_a_compiling_block_are_compiled_at_its_end(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from native_calls import in_c
-from torch_calls import ARM, asking, drawn, gradients, parts, same
+from torch_calls import ARM, asking, draw_tensors, gradients, parts, same
 
 import warpdyn as wd
 
@@ -69,7 +69,7 @@ def test_every_call_reads_the_numbers_that_torch_shows(
     """The first call, checked calls, and calls after the C function has a plan of a plain call."""
     for function in (wd.rnea, wd.crba, wd.fk):
         for call in range(2 * CALLS):
-            arrays = drawn(B, call)
+            arrays = draw_tensors(B, call)
             arrays = arrays if function is wd.rnea else arrays[:1]
             if call > CALLS:
                 which = min(which, len(arrays) - 1)
@@ -85,9 +85,9 @@ def test_calls_of_lazy_tensors_only_get_no_plan_of_plain_tensors(
 ) -> None:
     """A plan of a call by lazy tensors must not serve plain tensors."""
     for call in range(CALLS):
-        arrays = [lazy(x) for x in drawn(3, call)]
+        arrays = [lazy(x) for x in draw_tensors(3, call)]
         assert torch.equal(wd.rnea(ARM, *arrays), wd.rnea(ARM, *(x.clone() for x in arrays)))
-        plain = drawn(3, call)
+        plain = draw_tensors(3, call)
         assert np.array_equal(
             wd.rnea(ARM, *plain).numpy(), wd.rnea(ARM, *(x.numpy() for x in plain))
         )
@@ -117,7 +117,7 @@ def test_lazy_cotangents_equal_their_copies(lazy: Callable[[Any], Any], function
     """They come after plain cotangents and between them."""
     for call in range(2 * CALLS):
         x = asking(B, call)
-        w = drawn(B, call + 100)[0]
+        w = draw_tensors(B, call + 100)[0]
         w = lazy(w) if call % 2 or call > CALLS else w
         found = torch.autograd.grad(function(ARM, *x), x, w)
         wanted = torch.autograd.grad(function(ARM, *x), x, w.clone())
@@ -155,7 +155,7 @@ def test_hooks_may_return_saved_tensors_as_lazy_views(lazy: Callable[[Any], Any]
 
 @lazily
 def test_transforms_and_forward_mode_accept_lazy_tensors(lazy: Callable[[Any], Any]) -> None:
-    q, v, a = drawn(B, 1)
+    q, v, a = draw_tensors(B, 1)
     lazies = [lazy(x) for x in (q, v, a)]
     copies = [x.clone() for x in lazies]
 
@@ -172,8 +172,8 @@ def test_transforms_and_forward_mode_accept_lazy_tensors(lazy: Callable[[Any], A
 
 @lazily
 def test_vjp_and_jvp_accept_lazy_tensors(lazy: Callable[[Any], Any]) -> None:
-    q, v, a = drawn(B, 2)
-    w, t = lazy(drawn(B, 3)[0]), lazy(drawn(B, 4)[0])
+    q, v, a = draw_tensors(B, 2)
+    w, t = lazy(draw_tensors(B, 3)[0]), lazy(draw_tensors(B, 4)[0])
     assert same(
         wd.vjp(wd.rnea, ARM, lazy(q), v, a, cotangents=w),
         wd.vjp(wd.rnea, ARM, lazy(q).clone(), v, a, cotangents=w.clone()),
@@ -188,7 +188,7 @@ def test_vjp_and_jvp_accept_lazy_tensors(lazy: Callable[[Any], Any]) -> None:
 def test_params_forces_user_kernels_and_the_oracle_accept_lazy_tensors(
     lazy: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    q, v, a = drawn(B, 5)
+    q, v, a = draw_tensors(B, 5)
     link = ARM.link_names[-1]
     mass, push = lazy(q[:, :1].abs())[:, 0], lazy(torch.cat([q, v, a], 1))
     for _ in range(CALLS):
@@ -213,7 +213,7 @@ def test_params_forces_user_kernels_and_the_oracle_accept_lazy_tensors(
 def test_a_simulation_reads_assigned_lazy_tensors(lazy: Callable[[Any], Any]) -> None:
     """`sim.q[:] = lazy` is a copy by Torch. A lazy array among the arrays of the simulation is
     refused."""
-    q = lazy(drawn(B, 11)[0])
+    q = lazy(draw_tensors(B, 11)[0])
     sims = [wd.Simulation(ARM, B, like=torch.zeros(1, dtype=q.dtype), points=[]) for _ in range(2)]
     for sim, x in zip(sims, (q, q.clone()), strict=True):
         sim.q[:] = x
@@ -227,7 +227,7 @@ def test_a_simulation_reads_assigned_lazy_tensors(lazy: Callable[[Any], Any]) ->
 @lazily
 def test_bound_calls_and_results_refuse_lazy_tensors(lazy: Callable[[Any], Any]) -> None:
     """Bound calls read, and all calls write, the memory of the array itself."""
-    q, v, a = drawn(B, 6)
+    q, v, a = draw_tensors(B, 6)
     with pytest.raises(ValueError, match=r"could only read a copy of v: .*lazy"):
         wd.bind(wd.rnea, ARM, q, lazy(v), a)
     for _ in range(CALLS):
@@ -240,7 +240,7 @@ def test_bound_calls_and_results_refuse_lazy_tensors(lazy: Callable[[Any], Any])
 
 def test_functionalised_tensors_are_refused_by_name() -> None:
     """They have no memory. The process continues."""
-    q, v, a = drawn(B, 7)
+    q, v, a = draw_tensors(B, 7)
     for _ in range(CALLS):
         wd.rnea(ARM, q, v, a)
         with pytest.raises(NotImplementedError, match=r"^v is a functionalised tensor"):
@@ -250,7 +250,7 @@ def test_functionalised_tensors_are_refused_by_name() -> None:
 
 
 def test_tensors_without_storage_are_refused() -> None:
-    q, v, a = drawn(B, 8)
+    q, v, a = draw_tensors(B, 8)
     for _ in range(CALLS):
         wd.rnea(ARM, q, v, a)
     v.untyped_storage().resize_(0)
@@ -259,7 +259,7 @@ def test_tensors_without_storage_are_refused() -> None:
 
 
 def test_a_tensor_on_the_meta_device_is_refused_by_name() -> None:
-    q, v, a = drawn(B, 9)
+    q, v, a = draw_tensors(B, 9)
     with pytest.raises(ValueError, match=r"^v is on the device 'meta'.*fill it"):
         wd.rnea(ARM, q, v.to("meta"), a)
     with pytest.raises(ValueError, match=r"^q is on the device 'meta'"):
@@ -272,9 +272,9 @@ def test_the_c_functions_still_serve_plain_tensors() -> None:
         pytest.skip("this Torch has no C functions")
     before = len(in_c(wd.gravity_torques))
     for call in range(CALLS):
-        wd.gravity_torques(ARM, drawn(B, call)[0])
+        wd.gravity_torques(ARM, draw_tensors(B, call)[0])
     assert len(in_c(wd.gravity_torques)) == before + 1
-    args = (ARM, drawn(B, 1)[0])
+    args = (ARM, draw_tensors(B, 1)[0])
     found = wd.gravity_torques._calls.entry(args, {})
     assert parts(found)[0].shape == (B, 2)
     lazy = wd.gravity_torques._calls.entry((ARM, imaginary(args[1])), {})
@@ -282,6 +282,6 @@ def test_the_c_functions_still_serve_plain_tensors() -> None:
 
 
 def test_the_launch_lists_a_copied_input() -> None:
-    q, v, a = drawn(B, 10)
+    q, v, a = draw_tensors(B, 10)
     job = prepare(wd.rnea.describe(ARM, imaginary(q), v, a))
     assert [*job.copied] == ["q"]

@@ -142,14 +142,14 @@ def test_kernels_of_the_same_name_are_distinct_in_compiled_graphs() -> None:
         assert torch.equal(compile_whole(lambda x, k=kernel: k(model, x))(q), factor * q)
 
 
-def stepped(q: torch.Tensor, v: torch.Tensor, tau: torch.Tensor) -> torch.Tensor:
+def step(q: torch.Tensor, v: torch.Tensor, tau: torch.Tensor) -> torch.Tensor:
     end = wd.step(MODELS["pendulum"], q, v, tau, dt=0.01)
     return wd.step(MODELS["pendulum"], end.q, end.v, tau, dt=0.01).q
 
 
 def test_steps_compile_into_one_graph() -> None:
     """Their results have named fields."""
-    assert agrees(stepped, *motions(requires_grad=True))
+    assert agrees(step, *motions(requires_grad=True))
 
 
 def test_compiled_functions_give_results_with_named_fields() -> None:

@@ -10,7 +10,7 @@ from weakref import ref
 
 import pytest
 from at_once import at_once
-from native_calls import nothing_known_of, planned
+from native_calls import nothing_known_of, plans_of
 from torch_calls import ARM, CASES, a_model_stays_as_long_as_its_graphs, asking, gradients, same
 
 import warpdyn as wd
@@ -24,7 +24,7 @@ from warpdyn.execution.autodiff.torch_remembered import MOST, DifferentiatedCall
 
 def plans(function: Any) -> dict[Any, Any]:
     assert isinstance(function, Function)
-    return planned(function)
+    return plans_of(function)
 
 
 def differentiated_plans(function: Any) -> list[DifferentiatedCall]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from native_calls import nothing_known_of, planned
+from native_calls import nothing_known_of, plans_of
 from torch_calls import ARM, CASES, asking, parts
 from torch_on_device import tensors_on
 
@@ -56,7 +56,7 @@ def on(place: str, seed: int) -> list[Any]:
 
 
 def plans() -> list[DifferentiatedCall]:
-    found = [x for function in FUNCTIONS for x in planned(function).values()]
+    found = [x for function in FUNCTIONS for x in plans_of(function).values()]
     return [x for x in found if isinstance(x, DifferentiatedCall)]
 
 

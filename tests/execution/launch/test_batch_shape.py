@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from array_kinds import LIBRARIES, host, made, usable
+from array_kinds import LIBRARIES, host, make_array, usable
 from robots import by_name
 
 import warpdyn as wd
@@ -46,7 +46,7 @@ WANTED = wd.rnea(PANDA, rows(Q), rows(V), rows(A)).reshape(V.shape)
 def test_trajectories_equal_their_rows_bit_for_bit(library: str, layout: str) -> None:
     """This holds in every library, also for a result of matrices."""
     usable(library)
-    q, v, a = (made(library, x, layout=layout) for x in (Q, V, A))
+    q, v, a = (make_array(library, x, layout=layout) for x in (Q, V, A))
     tau = wd.rnea(PANDA, q, v, a)
     assert tuple(tau.shape) == V.shape and np.array_equal(host(tau), WANTED)
     M = host(wd.crba(PANDA, q))
@@ -65,10 +65,10 @@ def test_one_row_is_used_for_all_environments(library: str, single: str) -> None
     spread = {n: repeat_row(x[1, 2]) if n in single else x for n, x in arrays.items()}
     wanted = wd.rnea(PANDA, *(rows(x) for x in spread.values())).reshape(V.shape)
     mixed = {n: x[1, 2] if n in single else x for n, x in arrays.items()}
-    tau = wd.rnea(PANDA, *(made(library, x) for x in mixed.values()))
+    tau = wd.rnea(PANDA, *(make_array(library, x) for x in mixed.values()))
     assert np.array_equal(host(tau), wanted)
     flat = {n: x if n in single else rows(x) for n, x in mixed.items()}
-    tau = wd.rnea(PANDA, *(made(library, x) for x in flat.values()))
+    tau = wd.rnea(PANDA, *(make_array(library, x) for x in flat.values()))
     assert np.array_equal(host(tau), rows(wanted))
     assert close(wd.oracle(wd.rnea, PANDA, *mixed.values()), wanted)
 
@@ -152,7 +152,7 @@ def test_different_leading_dimensions_are_refused() -> None:
     with pytest.raises(ValueError, match="out shares memory with q"):
         wd.integrate(PANDA, q[0, 0], V, out=q)
     with pytest.raises(ValueError, match="Warp arrays have at most 4 dimensions"):
-        wd.fk(PANDA, made("warp", Q))
+        wd.fk(PANDA, make_array("warp", Q))
 
 
 @pytest.mark.parametrize("function", [wd.rnea, wd.aba], ids=lambda f: f.__name__)
@@ -200,7 +200,7 @@ def gradients(library: str, *arrays: np.ndarray) -> list[np.ndarray]:
     if library == "jax":
         import jax
 
-        given = [made("jax", x) for x in arrays]
+        given = [make_array("jax", x) for x in arrays]
         loss = jax.grad(lambda *x: (wd.aba(PANDA, *x) * W).sum(), (0, 1, 2))
         compiled, plain = jax.jit(loss)(*given), loss(*given)
         assert all(
@@ -233,7 +233,7 @@ def test_second_derivatives_of_one_row_equal_differences() -> None:
 def test_vmap_accepts_single_rows() -> None:
     """JAX maps over one argument, and another is common to all."""
     jax = pytest.importorskip("jax")
-    q, v, a = (made("jax", x) for x in (Q, V, A))
+    q, v, a = (make_array("jax", x) for x in (Q, V, A))
     mapped = jax.vmap(lambda q, v: wd.rnea(PANDA, q, v, a[0, 0]), (0, None))(q, v[0, 0])
     assert close(np.asarray(mapped), wd.rnea(PANDA, Q, V[0, 0], A[0, 0]))
     twice = jax.vmap(jax.vmap(lambda q, v: wd.rnea(PANDA, q, v, None)))(q, v)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from devices import Placed
+from devices import DeviceArray
 from robots import by_name
 from states import error, states
 
@@ -187,8 +187,8 @@ def test_results_do_not_depend_on_earlier_calls(device: str) -> None:
     s = states(model, 20)
 
     def once() -> bytes:
-        out = Placed(np.full_like(s.v, np.nan), device)
-        wd.rnea(model, *(Placed(x, device).array for x in (s.q, s.v, s.a)), out=out.array)
+        out = DeviceArray(np.full_like(s.v, np.nan), device)
+        wd.rnea(model, *(DeviceArray(x, device).array for x in (s.q, s.v, s.a)), out=out.array)
         return np.ascontiguousarray(out.back()).tobytes()
 
     first = once()

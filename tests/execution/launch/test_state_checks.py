@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from array_kinds import LIBRARIES, made, usable
+from array_kinds import LIBRARIES, make_array, usable
 from hand_models import ball_arm
 
 import warpdyn as wd
@@ -37,7 +37,7 @@ def test_a_valid_state_gives_an_empty_report(library: str, dtype: Any) -> None:
     usable(library)
     at_limit = np.where(np.isfinite(MODEL.position_upper), MODEL.position_upper, Q)
     for q, v in ((Q, V), (at_limit, None), (Q[0], V[0]), (Q.reshape(2, 3, -1), V[0])):
-        given = [made(library, x.astype(dtype)) for x in (q, v) if x is not None]
+        given = [make_array(library, x.astype(dtype)) for x in (q, v) if x is not None]
         report = wd.check_state(MODEL, *given)
         assert report == wd.results.StateReport((), ()) and report.ok
         assert str(report) == "nothing wrong"

@@ -15,13 +15,13 @@ import warp as wp
 from arm_calls import (
     ARM,
     FORMS,
-    drawn,
+    draw_states,
     each_thread_its_own,
     in_turns_within_one_array,
     its_own_result,
     refused_each_time,
 )
-from native_calls import forget, in_c, natively, nothing_known_of, planned, set_in_c
+from native_calls import forget, in_c, natively, nothing_known_of, plans_of, set_in_c
 
 import warpdyn as wd
 from warpdyn.execution.native import c_functions, native_call
@@ -54,7 +54,7 @@ DOUBLES = [("rows", np.float64), ("out", np.float64)]
 @pytest.mark.parametrize(("case", "dtype"), [*((case, np.float32) for case in CASES), *DOUBLES])
 def test_the_third_call_uses_c_with_its_own_arrays(case: str, dtype: Any) -> None:
     """The result is a new array. Arrays of other sizes take the checked path."""
-    call, first, second = CASES[case], drawn(6, 1, dtype), drawn(6, 2, dtype)
+    call, first, second = CASES[case], draw_states(6, 1, dtype), draw_states(6, 2, dtype)
     wanted = call(wd.rnea, second)
     before = call(wd.rnea, first)
     kept = before.copy()
@@ -63,7 +63,7 @@ def test_the_third_call_uses_c_with_its_own_arrays(case: str, dtype: Any) -> Non
     assert found is not MISS
     its_own_result(found, wanted, before, kept)
     if case != "one robot":
-        assert call(lambda *x, **y: natively(wd.rnea, *x, **y), drawn(8, 2, dtype)) is MISS
+        assert call(lambda *x, **y: natively(wd.rnea, *x, **y), draw_states(8, 2, dtype)) is MISS
 
 
 OTHERS: dict[str, Any] = {
@@ -78,7 +78,7 @@ OTHERS: dict[str, Any] = {
 
 @pytest.mark.parametrize("case", OTHERS)
 def test_calls_with_gravity_forces_or_params_do_not_use_c(case: str) -> None:
-    call, first, second = OTHERS[case], drawn(6, 1), drawn(6, 2)
+    call, first, second = OTHERS[case], draw_states(6, 1), draw_states(6, 2)
     wanted = call(wd.rnea, second)
     for _ in range(3):
         call(wd.rnea, first)
@@ -89,7 +89,7 @@ def test_calls_with_gravity_forces_or_params_do_not_use_c(case: str) -> None:
 def test_arrays_of_another_kind_take_the_checked_path() -> None:
     """Another type, dtype, shape, stride, alignment, or other names, numbers and values of
     arguments."""
-    q, v, a = drawn(6, 3)
+    q, v, a = draw_states(6, 3)
     for _ in range(3):
         wd.rnea(ARM, q, v, a)
     assert plan_count(wd.rnea) == 1 and natively(wd.rnea, ARM, q, v, a) is not MISS
@@ -115,12 +115,12 @@ def test_refused_calls_are_refused_each_time() -> None:
 
 def test_results_may_alternate_with_inputs_in_one_array() -> None:
     both = in_turns_within_one_array()
-    _, v, a = drawn(4, 9)
+    _, v, a = draw_states(4, 9)
     assert natively(wd.rnea, ARM, both[::2], v, a, out=both[1::2]) is not MISS
 
 
 def test_several_results_have_the_type_of_the_checked_call() -> None:
-    q, v, tau = drawn(3, 6)
+    q, v, tau = draw_states(3, 6)
     forget(wd.aba_derivatives)
     wanted = wd.aba_derivatives(ARM, q, v, tau)
     wd.aba_derivatives(ARM, q, v, tau)
@@ -130,7 +130,7 @@ def test_several_results_have_the_type_of_the_checked_call() -> None:
 
 
 def test_calls_with_different_options_are_distinct() -> None:
-    q = drawn(3, 5)[0]
+    q = draw_states(3, 5)[0]
     forget(wd.fk)
     frames = ("forearm_link", "wrist_3_link")
     poses = {name: wd.fk(ARM, q, frame=name) for name in frames}
@@ -159,7 +159,7 @@ def test_debug_compiling_and_captures_are_checked_at_each_call(
 ) -> None:
     """Debug mode checks numbers, a compiling block computes nothing, and a capture records each
     call."""
-    q, v, a = drawn(3, 10)
+    q, v, a = draw_states(3, 10)
     for _ in range(3):
         wd.rnea(ARM, q, v, a)
     with wd.kernels.compiling():
@@ -182,7 +182,7 @@ def test_plans_are_removed_with_their_model() -> None:
     for _ in range(3):
         wd.crba(model, q)
     assert plan_count(wd.crba) == 1
-    planned(wd.crba).clear()  # as where there are too many
+    plans_of(wd.crba).clear()  # as where there are too many
     del model
     gc.collect()
     assert gone() is None and plan_count(wd.crba) == 0
@@ -190,7 +190,7 @@ def test_plans_are_removed_with_their_model() -> None:
 
 def test_reference_counts_do_not_change() -> None:
     """Those of arguments, options, results and the plan are compared after many calls."""
-    q, v, a = drawn(3, 12)
+    q, v, a = draw_states(3, 12)
     out = np.empty_like(q)
     for _ in range(3):
         wd.rnea(ARM, q, v, a)
@@ -209,7 +209,7 @@ def test_reference_counts_do_not_change() -> None:
 
 def test_a_failed_allocation_is_an_error() -> None:
     """The results that were made before are freed."""
-    q, v, tau = drawn(3, 6)
+    q, v, tau = draw_states(3, 6)
     forget(wd.aba_derivatives)
     for _ in range(3):
         wd.aba_derivatives(ARM, q, v, tau)
@@ -235,7 +235,7 @@ def test_a_failed_allocation_is_an_error() -> None:
 
 def test_a_plan_survives_its_removal_during_a_run() -> None:
     """Python code makes the result, and may remove the plan."""
-    q, v, a = drawn(3, 13)
+    q, v, a = draw_states(3, 13)
     for _ in range(2):
         wanted = wd.rnea(ARM, q, v, a)
     (plan,) = in_c(wd.rnea)
@@ -257,14 +257,14 @@ def test_a_plan_survives_its_removal_during_a_run() -> None:
 def test_the_last_eight_calls_have_plans_in_c() -> None:
     """Older ones take the path in Python again."""
     for count in range(1, 12):
-        x = drawn(count, count)
+        x = draw_states(count, count)
         wanted = wd.rnea(ARM, *x)
         for _ in range(2):
             assert np.array_equal(wd.rnea(ARM, *x), wanted)
     assert plan_count(wd.rnea) == native_call.MOST
-    assert natively(wd.rnea, ARM, *drawn(1, 1)) is MISS
+    assert natively(wd.rnea, ARM, *draw_states(1, 1)) is MISS
     for count in range(1, 12):
-        x = drawn(count, count)
+        x = draw_states(count, count)
         assert np.array_equal(wd.rnea(ARM, *x), natively(wd.rnea, ARM, *x)) or count < 4
 
 
@@ -272,7 +272,7 @@ def test_the_last_eight_calls_have_plans_in_c() -> None:
 def test_many_threads_share_a_plan(long: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each thread gets the result of its own arrays, with and without the interpreter's lock."""
     monkeypatch.setattr(c_functions, "LONG", long)
-    given = [drawn(2, seed) for seed in range(8)]
+    given = [draw_states(2, seed) for seed in range(8)]
     wanted = [wd.rnea(ARM, *x) for x in given]
     assert plan_count(wd.rnea) == 1
     each_thread_its_own(given, wanted)
@@ -281,7 +281,7 @@ def test_many_threads_share_a_plan(long: float, monkeypatch: pytest.MonkeyPatch)
 def test_without_the_c_function_calls_use_python(monkeypatch: pytest.MonkeyPatch) -> None:
     """If CPython or NumPy have another memory layout."""
     monkeypatch.setattr(native_call, "methods", lambda: None)
-    q, v, a = drawn(4, 14)
+    q, v, a = draw_states(4, 14)
     results = [wd.rnea(ARM, q, v, a) for _ in range(4)]
     assert plan_count(wd.rnea) == 0
     assert all(np.array_equal(x, results[0]) for x in results)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from at_once import at_once
-from native_calls import in_c, natively, node_in_c, nothing_known_of, planned
-from torch_calls import ARM, FUNCTIONS, asking, drawn, gradients, plan_of, same
+from native_calls import in_c, natively, node_in_c, nothing_known_of, plans_of
+from torch_calls import ARM, FUNCTIONS, asking, draw_tensors, gradients, plan_of, same
 
 import warpdyn as wd
 from warpdyn.execution.native import c_functions, native_call
@@ -57,14 +57,14 @@ each_case = pytest.mark.parametrize(
 def test_the_third_call_uses_c_with_its_own_tensors(case: str, kind: Any) -> None:
     """The bits are those of checked calls."""
     function, call = CASES[case]
-    first, second = drawn(4, 1, kind), drawn(4, 2, kind)
+    first, second = draw_tensors(4, 1, kind), draw_tensors(4, 2, kind)
     wanted = call(function, *second)
     for _ in range(2):
         call(function, *first)
     found = call(lambda *x, **y: natively(function, *x, **y), *second)
     assert found is not MISS and type(found) is type(wanted) and same(found, wanted)
     another = torch.float64 if kind is torch.float32 else torch.float32
-    assert call(lambda *x, **y: natively(function, *x, **y), *drawn(4, 2, another)) is MISS
+    assert call(lambda *x, **y: natively(function, *x, **y), *draw_tensors(4, 2, another)) is MISS
 
 
 @each_case
@@ -99,7 +99,7 @@ def test_the_gradient_by_one_row_for_all_is_a_sum() -> None:
 
 
 def test_tensors_of_another_kind_take_the_checked_path() -> None:
-    x = drawn(4, 3)
+    x = draw_tensors(4, 3)
     q, v, a = x
     for _ in range(2):
         wd.rnea(ARM, *x)
@@ -132,7 +132,7 @@ def test_tensors_of_another_kind_take_the_checked_path() -> None:
 def test_modes_and_transforms_take_the_checked_path() -> None:
     """A dispatch mode, a transform and forward mode, with tensors and gradients that have plans in
     C."""
-    plain, x = drawn(4, 3), asking(4, 4)
+    plain, x = draw_tensors(4, 3), asking(4, 4)
     for _ in range(3):
         wd.rnea(ARM, *plain)
         gradients(wd.rnea(ARM, *x), x)
@@ -260,13 +260,13 @@ def test_without_the_c_function_calls_use_python(monkeypatch: pytest.MonkeyPatch
     """If Torch has another memory layout, or no such interface."""
     monkeypatch.setattr(torch_native, "torch_words", lambda: None)
     torch_native.apply.cache_clear()
-    x, plain = asking(3, 9), drawn(3, 9)
+    x, plain = asking(3, 9), draw_tensors(3, 9)
     passes = [gradients(wd.rnea(ARM, *x), x) for _ in range(4)]
     results = [wd.rnea(ARM, *plain) for _ in range(4)]
     assert not in_c(wd.rnea)
     assert all(same(tuple(y), tuple(passes[0])) for y in passes)
     assert all(torch.equal(y, results[0]) for y in results)
-    assert any(isinstance(y, LaunchPlan) for y in planned(wd.rnea).values())
+    assert any(isinstance(y, LaunchPlan) for y in plans_of(wd.rnea).values())
     torch_native.apply.cache_clear()
 
 

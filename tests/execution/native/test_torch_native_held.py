@@ -18,7 +18,7 @@ from torch_calls import (
     FUNCTIONS,
     a_model_stays_as_long_as_its_graphs,
     asking,
-    drawn,
+    draw_tensors,
     gradients,
     plan_of,
     same,
@@ -55,7 +55,7 @@ def test_changed_and_freed_tensors_raise_torchs_errors() -> None:
 
 def test_reference_counts_do_not_change() -> None:
     """Those of arguments, results, the plan and None are compared after many passes."""
-    x, plain = asking(3, 12), drawn(3, 13)
+    x, plain = asking(3, 12), draw_tensors(3, 13)
     some = [x[0].detach(), *x[1:]]
     w = torch.ones(3, 2, dtype=torch.float64)
     for _ in range(4):

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from arm_calls import ARM, drawn
-from native_calls import in_c, natively, nothing_known_of, planned
+from arm_calls import ARM, draw_states
+from native_calls import in_c, natively, nothing_known_of, plans_of
 
 import warpdyn as wd
 from warpdyn.execution.repeat import call_cache
@@ -22,11 +22,11 @@ def test_a_call_is_checked_twice_then_planned_then_in_c(monkeypatch: pytest.Monk
     """The results have the same bits."""
     with nothing_known_of(wd.rnea):
         monkeypatch.setattr(call_cache, "RUNS_IN_PYTHON", 3)
-        x = drawn(4, 1)
+        x = draw_states(4, 1)
         wanted = wd.rnea(ARM, *x)
         states = []
         for _ in range(6):
-            states.append((len(planned(wd.rnea)), len(in_c(wd.rnea))))
+            states.append((len(plans_of(wd.rnea)), len(in_c(wd.rnea))))
             assert np.array_equal(wd.rnea(ARM, *x), wanted)
         assert states == [(0, 0), (1, 0), (1, 0), (1, 0), (1, 1), (1, 1)]
         assert np.array_equal(natively(wd.rnea, ARM, *x), wanted)

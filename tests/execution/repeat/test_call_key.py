@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from arm_calls import ARM, drawn
+from arm_calls import ARM, draw_states
 
 from warpdyn.execution.repeat.call_key import Key, key_of, leaves, value_key
 
@@ -40,7 +40,7 @@ def test_equal_values_of_different_types_are_different_calls() -> None:
     """1, 1.0 and True differ, and so do other options."""
     keys = [key((ARM,), **{"x": x}) for x in (1, 1.0, True, 0, False, "1", None, (1,), [1])]
     assert len(set(map(repr, keys))) == len(keys) == len(set(keys))
-    q = drawn(2, 0)[0]
+    q = draw_states(2, 0)[0]
     shapes = [q[:, :3], q[:1], q.T, np.asfortranarray(q), q.astype(float), q[::-1]]
     assert len({key((ARM, x)) for x in shapes}) == len(shapes)
 

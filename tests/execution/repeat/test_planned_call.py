@@ -12,13 +12,13 @@ import torch
 from arm_calls import (
     ARM,
     FORMS,
-    drawn,
+    draw_states,
     each_thread_its_own,
     in_turns_within_one_array,
     its_own_result,
     refused_each_time,
 )
-from native_calls import planned
+from native_calls import plans_of
 
 import warpdyn as wd
 from warpdyn.execution.batched import FUNCTIONS, Function
@@ -36,7 +36,7 @@ def by_python(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def plans(function: Any) -> dict[Any, Any]:
     assert isinstance(function, Function)
-    return planned(function)
+    return plans_of(function)
 
 
 def call_without_plans(function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -63,7 +63,7 @@ DOUBLES = [("rows", np.float64), ("out", np.float64)]
 @pytest.mark.parametrize(("case", "dtype"), [*((case, np.float32) for case in CASES), *DOUBLES])
 def test_the_third_call_is_planned_with_its_own_arrays(case: str, dtype: Any) -> None:
     """The result is a new array."""
-    call, first, second = CASES[case], drawn(6, 1, dtype), drawn(6, 2, dtype)
+    call, first, second = CASES[case], draw_states(6, 1, dtype), draw_states(6, 2, dtype)
     plans(wd.rnea).clear()
     call(wd.rnea, second)
     assert not plans(wd.rnea)
@@ -81,7 +81,7 @@ def test_the_third_call_is_planned_with_its_own_arrays(case: str, dtype: Any) ->
 
 def test_one_array_for_two_arguments_is_not_confused() -> None:
     """If v was also a in earlier calls, the next call still reads its own a."""
-    q, v, a = drawn(4, 3)
+    q, v, a = draw_states(4, 3)
     forms: list[Any] = [
         lambda f, v, a: f(ARM, q, v, a),
         lambda f, v, a: f(ARM, q, a=a, v=v),
@@ -98,7 +98,7 @@ def test_one_array_for_two_arguments_is_not_confused() -> None:
 
 
 def test_calls_with_different_frames_are_distinct() -> None:
-    q = drawn(3, 5)[0]
+    q = draw_states(3, 5)[0]
     poses = {name: wd.fk(ARM, q, frame=name) for name in ("forearm_link", "wrist_3_link")}
     for name, first in poses.items():
         assert np.array_equal(wd.fk(ARM, q, frame=name), first)
@@ -106,7 +106,7 @@ def test_calls_with_different_frames_are_distinct() -> None:
 
 
 def test_several_results_have_the_type_of_the_checked_call() -> None:
-    q, v, tau = drawn(3, 6)
+    q, v, tau = draw_states(3, 6)
     for _ in range(4):
         found = wd.aba_derivatives(ARM, q, v, tau)
         wanted = call_without_plans(wd.aba_derivatives, ARM, q, v, tau)
@@ -132,7 +132,7 @@ def three_results(robot: Any, q: Any) -> Any:
 @pytest.mark.parametrize("function", [one_result, two_results, three_results])
 def test_a_planned_call_has_the_results_of_the_first(function: Any) -> None:
     """One array, or a tuple of as many as the function returns."""
-    (q, *_) = drawn(3, 7)
+    (q, *_) = draw_states(3, 7)
     first = function(ARM, q)
     for _ in range(3):
         found = function(ARM, q)
@@ -144,7 +144,7 @@ def test_a_planned_call_has_the_results_of_the_first(function: Any) -> None:
 
 def test_params_are_read_at_each_call() -> None:
     """Params that changed in place, and others of the same names."""
-    q, v, a = drawn(3, 7)
+    q, v, a = draw_states(3, 7)
     masses = np.full((3, 1), 2.0, np.float32)
     params = ARM.params(mass={"forearm_link": masses[:, 0]}, like=q)
     for _ in range(3):
@@ -181,7 +181,7 @@ def test_a_planned_call_updates_a_state_in_place() -> None:
 
 def test_debug_and_compiling_are_checked_at_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
     """Debug mode checks numbers, and a compiling block computes nothing."""
-    q, v, a = drawn(3, 10)
+    q, v, a = draw_states(3, 10)
     for _ in range(3):
         wd.rnea(ARM, q, v, a)
     with wd.kernels.compiling():
@@ -217,7 +217,7 @@ def test_old_plans_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_calls_with_plain_numbers_that_change_have_no_plans() -> None:
     """Nor are arrays kept that repeat one number for each robot."""
     plans(wd.interpolate).clear()
-    q, _, _ = drawn(3, 11)
+    q, _, _ = draw_states(3, 11)
     for k in range(20):
         wd.interpolate(ARM, q, 2 * q, 0.01 * k)
     assert not plans(wd.interpolate)
@@ -234,7 +234,7 @@ def test_calls_with_plain_numbers_that_change_have_no_plans() -> None:
 
 def test_many_threads_share_a_plan() -> None:
     """Each thread gets the result of its own arrays."""
-    given = [drawn(2, seed) for seed in range(8)]
+    given = [draw_states(2, seed) for seed in range(8)]
     wanted = [call_without_plans(wd.rnea, ARM, *x) for x in given]
     each_thread_its_own(given, wanted)
 
@@ -245,14 +245,14 @@ def test_a_planned_call_of_a_large_batch_uses_threads() -> None:
     try:
         wd.runtime.set_num_threads(2)
         for seed in (1, 2, 3, 4):
-            x = drawn(30_000, seed)
+            x = draw_states(30_000, seed)
             assert np.array_equal(wd.rnea(ARM, *x), call_without_plans(wd.rnea, ARM, *x))
     finally:
         wd.runtime.set_num_threads(before)
 
 
 def tensors(seed: int) -> list[torch.Tensor]:
-    return [torch.from_numpy(x) for x in drawn(3, seed, np.float64)]
+    return [torch.from_numpy(x) for x in draw_states(3, seed, np.float64)]
 
 
 def test_torch_differentiates_after_a_planned_call() -> None:

@@ -14,7 +14,7 @@ from sdf_texts import (
     link,
     load,
     model,
-    placed,
+    pose_matrix,
     poses,
     quietly,
     refusal,
@@ -176,7 +176,7 @@ def test_several_free_bodies_have_floating_joints_on_the_world() -> None:
     q[free.q_indices(["world_to_b"])[:3]] = 7, 8, 9
     assert poses(free, q)["b"][:3, 3].tolist() == [7, 8, 9]
     still = load(robot(link("a", "1 0 0 0 0 0"), link("b", "0 2 0 0 0 1")), floating_base=False)
-    assert np.allclose(poses(still)["b"], placed(0, 2, 0, 0, 0, 1), atol=ROUND_OFF)
+    assert np.allclose(poses(still)["b"], pose_matrix(0, 2, 0, 0, 0, 1), atol=ROUND_OFF)
 
 
 def test_the_reader_has_the_quaternion_option() -> None:
@@ -193,7 +193,7 @@ def test_link_values_are_read() -> None:
     )
     inertial = f"<inertial><pose>1 2 3 0.1 0.2 0.3</pose><mass>5</mass><inertia>{moments}</inertia></inertial>"
     found = quietly(sdf(model(f'<link name="a">{inertial}</link>'))).link("a")
-    R = placed(roll=0.1, pitch=0.2, yaw=0.3)[:3, :3]
+    R = pose_matrix(roll=0.1, pitch=0.2, yaw=0.3)[:3, :3]
     wanted = R @ np.array([[1, 2, 3], [2, 4, 5], [3, 5, 6]]) @ R.T
     assert (found.mass, found.com) == (5, (1, 2, 3))
     assert np.allclose(found.inertia, wanted, rtol=0, atol=ROUND_OFF)

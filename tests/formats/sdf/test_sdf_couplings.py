@@ -13,11 +13,11 @@ from sdf_texts import (
     load,
     model,
     motion,
-    placed,
+    pose_matrix,
     poses,
     refusal,
     robot,
-    turned,
+    rotation,
 )
 
 
@@ -39,7 +39,10 @@ def test_mimic_joints_follow_their_leader() -> None:
     assert found.nv == 1
     expected = 2 * (0.7 - 0.1) + 0.5
     assert np.allclose(
-        poses(found, [0.7])["c"], motion(turned([0, 0, 1], expected)), rtol=0, atol=ROUND_OFF
+        poses(found, [0.7])["c"],
+        motion(rotation([0, 0, 1], expected)),
+        rtol=0,
+        atol=ROUND_OFF,
     )
 
 
@@ -74,8 +77,8 @@ def test_a_gearbox_couples_two_joints(ratio: float) -> None:
     found = load(gears(str(ratio)), floating_base=False)
     assert found.joint_names == ("shaft",)
     moved = poses(found, [0.3])
-    assert np.allclose(moved["b"][:3, :3], turned([0, 0, 1], 0.3), rtol=0, atol=ROUND_OFF)
-    wheel = turned([0, 0, 1], -ratio * 0.3) @ placed(pitch=0.3)[:3, :3]
+    assert np.allclose(moved["b"][:3, :3], rotation([0, 0, 1], 0.3), rtol=0, atol=ROUND_OFF)
+    wheel = rotation([0, 0, 1], -ratio * 0.3) @ pose_matrix(pitch=0.3)[:3, :3]
     assert np.allclose(moved["c"][:3, :3], wheel, rtol=0, atol=ROUND_OFF)
 
 
@@ -85,7 +88,7 @@ def test_a_reversed_axis2_reverses_the_gearbox() -> None:
         "0 0 -1", tag="axis2", expressed_in="__model__"
     )
     moved = poses(load(gears("5", reversed_axis), floating_base=False), [0.3])
-    wheel = turned([0, 0, 1], 5 * 0.3) @ placed(pitch=0.3)[:3, :3]
+    wheel = rotation([0, 0, 1], 5 * 0.3) @ pose_matrix(pitch=0.3)[:3, :3]
     assert np.allclose(moved["c"][:3, :3], wheel, rtol=0, atol=ROUND_OFF)
 
 
@@ -96,7 +99,10 @@ def test_a_gearbox_may_be_the_only_joint_of_its_child() -> None:
     found = load(robot(link("a"), link("b"), link("c"), joint("shaft"), gear), floating_base=False)
     assert found.joint_names == ("shaft",)
     assert np.allclose(
-        poses(found, [0.3])["c"][:3, :3], turned([0, 0, 1], -2 * 0.3), rtol=0, atol=ROUND_OFF
+        poses(found, [0.3])["c"][:3, :3],
+        rotation([0, 0, 1], -2 * 0.3),
+        rtol=0,
+        atol=ROUND_OFF,
     )
 
 

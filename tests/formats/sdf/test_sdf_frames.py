@@ -15,12 +15,12 @@ from sdf_texts import (
     link,
     load,
     model,
-    placed,
+    pose_matrix,
     poses,
     refusal,
     robot,
+    rotation,
     sdf,
-    turned,
     world,
 )
 
@@ -50,19 +50,19 @@ def test_poses_may_be_relative_to_any_frame() -> None:
         frame("g", "0 0 3 0 0 0", "in_link", relative_to="j"),
     )
     found = poses(load(text, floating_base=False))
-    a = placed(1, 0, 0, yaw=0.5)
-    nested = placed(0, 0, 1, yaw=0.3)
-    c = nested @ placed(0.1, 0, 0, 0.2)
-    j = a @ placed(0, 1) @ placed(0, 0, 2, pitch=0.4)
+    a = pose_matrix(1, 0, 0, yaw=0.5)
+    nested = pose_matrix(0, 0, 1, yaw=0.3)
+    c = nested @ pose_matrix(0.1, 0, 0, 0.2)
+    j = a @ pose_matrix(0, 1) @ pose_matrix(0, 0, 2, pitch=0.4)
     wanted = {
         "inner::c": c,
-        "inner::f": c @ placed(0, 0.2),
-        "in_link": a @ placed(0, 1),
-        "in_joint": j @ placed(0, 0, 1),
-        "g": j @ placed(0, 0, 3),
-        "in_frame": j @ placed(0, 0, 3) @ placed(1),
-        "in_model": nested @ placed(1, 1),
-        "in_nested": c @ placed(0, 0.2) @ placed(1, 1, 1),
+        "inner::f": c @ pose_matrix(0, 0.2),
+        "in_link": a @ pose_matrix(0, 1),
+        "in_joint": j @ pose_matrix(0, 0, 1),
+        "g": j @ pose_matrix(0, 0, 3),
+        "in_frame": j @ pose_matrix(0, 0, 3) @ pose_matrix(1),
+        "in_model": nested @ pose_matrix(1, 1),
+        "in_nested": c @ pose_matrix(0, 0.2) @ pose_matrix(1, 1, 1),
     }
     for name, pose in wanted.items():
         assert np.allclose(found[name], pose, rtol=0, atol=ROUND_OFF), name
@@ -82,11 +82,13 @@ def test_the_pose_of_a_model_places_its_placement_frame(placement: str) -> None:
     found = poses(load(text, floating_base=False))
     where = {
         "j": found["inner::c"],
-        "inner": found["inner::c"] @ np.linalg.inv(placed(0.1, 0, 0, 0.2)),
+        "inner": found["inner::c"] @ np.linalg.inv(pose_matrix(0.1, 0, 0, 0.2)),
     }
-    where["__model__"] = found["a"] @ np.linalg.inv(placed(1, 0, 0, 0, 0.1))
+    where["__model__"] = found["a"] @ np.linalg.inv(pose_matrix(1, 0, 0, 0, 0.1))
     assert np.allclose(
-        where.get(placement, found.get(placement)), placed(1, 2, 3, 0.1, 0.2, 0.3), atol=ROUND_OFF
+        where.get(placement, found.get(placement)),
+        pose_matrix(1, 2, 3, 0.1, 0.2, 0.3),
+        atol=ROUND_OFF,
     )
 
 
@@ -133,10 +135,10 @@ def test_joints_may_name_frames() -> None:
     )
     found = load(text, floating_base=False)
     moved = poses(found, [0.7])
-    start = placed(1, 2, 3, 0.1, 0.2, 0.3)
-    J = placed(0, 1, 0, 0, 0, 0.3)
+    start = pose_matrix(1, 2, 3, 0.1, 0.2, 0.3)
+    J = pose_matrix(0, 1, 0, 0, 0, 0.3)
     turn = np.eye(4)
-    turn[:3, :3] = turned([0, 0, 1], 0.7)
+    turn[:3, :3] = rotation([0, 0, 1], 0.7)
     assert np.allclose(moved["b"], start @ J @ turn @ np.linalg.inv(J), rtol=0, atol=ROUND_OFF)
 
 
@@ -183,7 +185,7 @@ def test_relative_poses_compose_and_invert() -> None:
 
     assert np.allclose(matrix(a, c) @ matrix(b, a), matrix(b, c), rtol=0, atol=ROUND_OFF)
     assert np.allclose(matrix(a, b) @ matrix(b, a), np.eye(4), rtol=0, atol=ROUND_OFF)
-    assert np.array_equal(matrix(b, a), placed(0, 1, 0, 0.4, 0, 0.5))
+    assert np.array_equal(matrix(b, a), pose_matrix(0, 1, 0, 0.4, 0, 0.5))
 
 
 def test_circular_frames_are_refused() -> None:

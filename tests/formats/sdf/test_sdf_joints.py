@@ -17,14 +17,14 @@ from sdf_texts import (
     load,
     model,
     motion,
-    placed,
+    pose_matrix,
     poses,
     quietly,
     refusal,
     remarks,
     robot,
+    rotation,
     sdf,
-    turned,
     world,
 )
 
@@ -33,7 +33,7 @@ from warpdyn.algebra.quaternions import quaternion_rotation
 from warpdyn.model import Model
 from warpdyn.model.description import Limits
 
-B_IN_A = placed(1, 2, 3, 0.1, 0.2, 0.3)
+B_IN_A = pose_matrix(1, 2, 3, 0.1, 0.2, 0.3)
 """Pose of link b in AB."""
 
 U, W = np.array([0.6, 0.0, 0.8]), np.array([0.0, 1.0, 0.0])
@@ -41,18 +41,18 @@ PITCH = "<screw_thread_pitch>0.5</screw_thread_pitch>"
 TURN = [0.1, -0.2, 0.3, math.sqrt(1 - 0.14)]
 
 KINDS = {
-    "revolute": ("", [0.7], lambda q: motion(turned(U, q[0]))),
-    "continuous": ("", [0.7], lambda q: motion(turned(U, q[0]))),
+    "revolute": ("", [0.7], lambda q: motion(rotation(U, q[0]))),
+    "continuous": ("", [0.7], lambda q: motion(rotation(U, q[0]))),
     "prismatic": ("", [0.7], lambda q: motion(p=U * q[0])),
-    "screw": (PITCH, [0.7], lambda q: motion(turned(U, q[0]), U * 0.5 * q[0] / (2 * math.pi))),
+    "screw": (PITCH, [0.7], lambda q: motion(rotation(U, q[0]), U * 0.5 * q[0] / (2 * math.pi))),
     "fixed": ("", [], lambda q: np.eye(4)),
     "ball": (
         "",
         TURN,
         lambda q: motion(np.array([[*row] for row in quaternion_rotation(q).matrix.rows])),
     ),
-    "universal": ("", [0.7, -0.4], lambda q: motion(turned(U, q[0]) @ turned(W, q[1]))),
-    "revolute2": ("", [0.7, -0.4], lambda q: motion(turned(U, q[0]) @ turned(W, q[1]))),
+    "universal": ("", [0.7, -0.4], lambda q: motion(rotation(U, q[0]) @ rotation(W, q[1]))),
+    "revolute2": ("", [0.7, -0.4], lambda q: motion(rotation(U, q[0]) @ rotation(W, q[1]))),
 }
 """What a type needs besides its axes, a position, and the motion of the child side in the parent side."""
 
@@ -61,7 +61,7 @@ PLACES = ["", "0.5 0 0 0 0 0", "0.5 -1 2 0.4 0.5 0.6", "0 0 0 0.4 0.5 0.6"]
 
 
 def numbers(text: str) -> np.ndarray:
-    return placed(*(float(word) for word in text.split()))
+    return pose_matrix(*(float(word) for word in text.split()))
 
 
 def arm(kind: str, pose: str = "", inside: str = "") -> str:
@@ -119,7 +119,7 @@ def direction(found: Model, name: str = "j") -> np.ndarray:
 
 
 CHILD, MODEL, JOINT = (
-    placed(0, 0, 0, *rpy)[:3, :3] for rpy in ((0.1, 0.2, 0.3), (0.5, 0, 0.2), (0.3, 0.2, 0.1))
+    pose_matrix(0, 0, 0, *rpy)[:3, :3] for rpy in ((0.1, 0.2, 0.3), (0.5, 0, 0.2), (0.3, 0.2, 0.1))
 )
 TURNED_MODEL = "<pose>0 0 0 0.5 0 0.2</pose>"
 
@@ -130,7 +130,7 @@ TURNED_MODEL = "<pose>0 0 0 0.5 0 0.2</pose>"
         ("1.9", "", CHILD @ JOINT),
         ("1.9", "__model__", np.eye(3)),
         ("1.9", "b", CHILD),
-        ("1.9", "f", CHILD @ placed(0, 0, 0, 1)[:3, :3]),
+        ("1.9", "f", CHILD @ pose_matrix(0, 0, 0, 1)[:3, :3]),
         ("1.4", "", np.eye(3)),
         ("1.5", "", CHILD @ JOINT),
         ("1.6", "", CHILD @ JOINT),

@@ -9,7 +9,7 @@ from sdf_texts import (
     link,
     load,
     model,
-    placed,
+    pose_matrix,
     poses,
     quietly,
     remarks,
@@ -34,9 +34,9 @@ def test_poses_in_degrees_and_as_quaternions_are_read() -> None:
     )
     found = poses(load(robot(degrees, quaternion), floating_base=False))
     assert np.allclose(
-        found["a"], placed(1, 2, 3, *np.radians([10, 20, 30])), rtol=0, atol=ROUND_OFF
+        found["a"], pose_matrix(1, 2, 3, *np.radians([10, 20, 30])), rtol=0, atol=ROUND_OFF
     )
-    assert np.allclose(found["b"], placed(1, 2, 3, 0.4), rtol=0, atol=ROUND_OFF)
+    assert np.allclose(found["b"], pose_matrix(1, 2, 3, 0.4), rtol=0, atol=ROUND_OFF)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_quaternions_are_of_nearly_unit_length(length: float, words: str, accept
         "<inertial/></link>"
     )
     if accepted:
-        turned = placed(1, 2, 3, 2 * np.arctan2(0.6, 0.8))
+        turned = pose_matrix(1, 2, 3, 2 * np.arctan2(0.6, 0.8))
         assert np.allclose(poses(load(text, floating_base=False))["a"], turned, atol=ROUND_OFF)
     else:
         with pytest.raises(ModelError, match="a quaternion must be of unit length and has no deg"):

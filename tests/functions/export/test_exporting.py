@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exported_code import WARNINGS, Compiled, compiler
+from exported_code import WARNINGS, CompiledHeader, compiler
 
 import warpdyn as wd
 from ros2_node.laws.joint_impedance import joint_impedance
@@ -64,7 +64,7 @@ def test_exported_code_equals_the_oracle(
     model = robot(name)
     functions = functions_of(model)
     text = wd.export(model, functions, language=language, dtype=dtype)
-    made = Compiled(
+    made = CompiledHeader(
         tmp_path,
         text,
         {f: (*STATES.get(f, ("q",)), "out") for f in functions},
@@ -99,7 +99,7 @@ def test_freestanding_code_without_libm_equals_the_oracle(tmp_path: Path) -> Non
     ):
         text = wd.export(model, [wd.rnea], language=language, libm=False)
         assert "#include <math.h>" not in text and "#include <cmath>" not in text
-        made = Compiled(
+        made = CompiledHeader(
             tmp_path,
             text,
             {"rnea": ("q", "v", "a", "tau")},
@@ -164,7 +164,9 @@ def test_parameters_of_a_partial_become_arguments(tmp_path: Path) -> None:
     text = wd.export(model, [partial(wd.rnea, params=some)])
     assert "const number mass[" in text
     sizes = model.params(mass={x: np.array(1.0) for x in links}).shape("mass")
-    made = Compiled(tmp_path, text, {"rnea": ("q", "v", "a", "mass", "tau")}, namespace="panda")
+    made = CompiledHeader(
+        tmp_path, text, {"rnea": ("q", "v", "a", "mass", "tau")}, namespace="panda"
+    )
     states = random_states(model, 3)
     masses = np.full((3, *sizes), 2.5)
     found = made.one_by_one("rnea", [*(states[x] for x in "qva"), masses], (model.nv,))
@@ -184,7 +186,9 @@ def test_a_users_kernel_is_exported(tmp_path: Path) -> None:
     model = robot("ur5e")
     text = wd.export(model, [impedance])
     assert "/// impedance: Torques of springs at the joints" in text
-    made = Compiled(tmp_path, text, {"impedance": ("q", "v", "q_wanted", "tau")}, namespace="ur5e")
+    made = CompiledHeader(
+        tmp_path, text, {"impedance": ("q", "v", "q_wanted", "tau")}, namespace="ur5e"
+    )
     states = random_states(model, 4)
     inputs = [states["q"], states["v"], states["q"] + 0.1]
     found = made.one_by_one("impedance", inputs, (model.nv,))
@@ -242,7 +246,7 @@ def test_arguments_named_sine_and_cosine_do_not_clash_with_tables(tmp_path: Path
     model = robot("double_pendulum")
     text = wd.export(model, [mix])
     names = ("q", "sine_", "cosine_", "out_")
-    made = Compiled(tmp_path, text, {"mixed": names}, namespace="double_pendulum")
+    made = CompiledHeader(tmp_path, text, {"mixed": names}, namespace="double_pendulum")
     q, one, other = np.random.default_rng(0).uniform(-1, 1, (3, 4, model.nq))
     found = made.batch("mixed", [q, one, other], (model.nq,))
     np.testing.assert_allclose(found, np.sin(q) * one + np.cos(q) + other, atol=1e-14)
@@ -259,7 +263,7 @@ def test_arguments_named_like_types_and_helpers_do_not_clash(tmp_path: Path) -> 
     model = robot("cartpole")
     arrays = ("q", "number_", "sqrt_", "lanes_", "q_lanes_", "out_")
     text = wd.export(model, {"1st of: mine": odd})
-    made = Compiled(tmp_path, text, {"n1st_of_mine": arrays}, namespace="cartpole")
+    made = CompiledHeader(tmp_path, text, {"n1st_of_mine": arrays}, namespace="cartpole")
     q, *others = np.random.default_rng(0).uniform(-1, 1, (5, 4, 2))
     expected = np.sqrt(q * q + 1.0) * others[0] + others[1] - others[2] * others[3]
     found = made.batch("n1st_of_mine", [q, *others], (2,))
@@ -314,7 +318,7 @@ def test_a_loop_that_ends_early_is_exported_with_bounded_loops(
     shapes = joint_impedance.signature.arrays
     names = [name for name, each in shapes.items() if each.default is None]
     functions = {"law": (*names, "out")}
-    made = Compiled(tmp_path, text, functions, namespace="ur5e", language=language)
+    made = CompiledHeader(tmp_path, text, functions, namespace="ur5e", language=language)
     draw = np.random.default_rng(0)
     inputs = {n: draw.uniform(0.1, 1.0, (ROWS, *shapes[n].sizes(model))) for n in names}
     expected = np.asarray(wd.oracle(joint_impedance, model, **inputs))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from array_kinds import host, made, usable
+from array_kinds import host, make_array, usable
 
 import warpdyn as wd
 
@@ -123,7 +123,7 @@ def test_a_body_is_reset_on_its_own(library: str, device: str) -> None:
     usable(library, device)
     robot = wd.load_robot("cartpole")
     scene = robot.with_object("cube", CUBE, mass=0.5, pose=(1, 0, 0.05))
-    like = made(library, np.zeros(1, np.float32), device)
+    like = make_array(library, np.zeros(1, np.float32), device)
     points = wd.ContactPoints(scene).only("cube")
     sim = wd.Simulation(scene, ENVS, points=points, like=like)
     cube = sim.body("cube")
@@ -158,7 +158,7 @@ def test_a_reset_clears_the_impulses_of_the_bodys_pairs(library: str, device: st
         scene = scene.with_object(f"cube{k}", CUBE, mass=0.5, pose=place)
     pairs = wd.ContactPairs(scene).only(("cube0", "cube1"), ("cube2", "cube3"))
     pairs = pairs.with_ground("cube0", "cube2")
-    like = made(library, np.zeros(1, np.float32), device)
+    like = make_array(library, np.zeros(1, np.float32), device)
     sim = wd.Simulation(scene, ENVS, pairs=pairs, points=[], like=like)
     for _ in range(5):
         sim.step()

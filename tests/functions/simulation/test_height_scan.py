@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from array_kinds import LIBRARIES, host, made, usable
+from array_kinds import LIBRARIES, host, make_array, usable
 from states import states
 
 import warpdyn as wd
@@ -41,8 +41,8 @@ def test_height_scan_equals_interpolation_at_the_turned_pattern(
     at_x = T[:, None, 0, 3] + c * x - s * y + PLACES[:, None, 0]
     at_y = T[:, None, 1, 3] + s * x + c * y + PLACES[:, None, 1]
     wanted = T[:, None, 2, 3] + PLACES[:, None, 2] - bilinear(at_x, at_y, 0.5)
-    terrain = wd.HeightMap(HEIGHTS, 0.5, offset=made(library, PLACES))
-    found = wd.height_scan(MODEL, made(library, Q), PATTERN, terrain=terrain, frame=frame)
+    terrain = wd.HeightMap(HEIGHTS, 0.5, offset=make_array(library, PLACES))
+    found = wd.height_scan(MODEL, make_array(library, Q), PATTERN, terrain=terrain, frame=frame)
     assert np.allclose(host(found), wanted, atol=1e-9)
     if library == "numpy":
         again = wd.oracle(wd.height_scan, MODEL, Q, PATTERN, terrain=terrain, frame=frame)
@@ -72,7 +72,7 @@ def test_invalid_patterns_and_frames_are_refused() -> None:
 def test_patterns_of_different_lengths_have_results_of_their_width(library: str) -> None:
     """Also one after the other for the same robot."""
     usable(library)
-    q = made(library, Q)
+    q = make_array(library, Q)
     whole = host(wd.height_scan(MODEL, q, PATTERN))
     for count in (2, 1, 3):
         found = host(wd.height_scan(MODEL, q, PATTERN[:count]))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from array_kinds import LIBRARIES, host, made, usable
+from array_kinds import LIBRARIES, host, make_array, usable
 from gradient_cases import MODELS, SOLES
 from states import states
 
@@ -71,7 +71,7 @@ def test_kernels_agree_with_the_oracle_in_every_library() -> None:
                 usable(library)
             except pytest.skip.Exception:
                 continue
-            got = function(MODEL, *(made(library, x) for x in arrays), points=POINTS)
+            got = function(MODEL, *(make_array(library, x) for x in arrays), points=POINTS)
             assert host(got).shape == wanted.shape
             assert np.allclose(host(got), wanted, atol=1e-12), (name, library)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from array_kinds import host, made, usable
+from array_kinds import host, make_array, usable
 
 import warpdyn as wd
 from warpdyn.arrays.libraries import library_of
@@ -34,15 +34,15 @@ def test_chosen_rows_are_reset(
     before = {"q": rng.normal(size=(ENVS, 3)), "v": rng.normal(size=(ENVS, 3))}
     before |= {"forces": rng.normal(size=(ENVS, 2, 3)), "none": np.zeros((ENVS, 0, 3))}
     before = {name: x.astype(dtype) for name, x in before.items()}
-    arrays = {name: made(library, x, device) for name, x in before.items()}
+    arrays = {name: make_array(library, x, device) for name, x in before.items()}
     where = ROWS[rows]
     chosen = slice(None) if where is None else where
     count = ENVS if where is None else None if rows == "mask" else len(where)
     q, v = rng.normal(size=3).astype(np.float64), rng.normal(size=(ENVS, 3)).astype(np.float32)
     index = where
     if on_device and where is not None:
-        index = made(library, where, device)
-    values = {"q": made(library, q, device) if on_device else list(q), "v": v}
+        index = make_array(library, where, device)
+    values = {"q": make_array(library, q, device) if on_device else list(q), "v": v}
     reset_on_device(library_of(arrays["q"]), index, count, arrays, values)
     before["q"][chosen], before["v"][chosen], before["forces"][chosen] = q, v[chosen], 0.0
     for name, wanted in before.items():
@@ -61,8 +61,8 @@ def test_values_for_chosen_rows_are_assigned_in_order(library: str, device: str)
         (np.array([3, 1]), 2, [0, 3, 0, 1, 0]),
         (np.isin(np.arange(ENVS), [1, 3]), None, [0, 1, 0, 3, 0]),
     ):
-        for index in (where, made(library, where, device)):
-            q = made(library, np.zeros((ENVS, 2), np.float32), device)
+        for index in (where, make_array(library, where, device)):
+            q = make_array(library, np.zeros((ENVS, 2), np.float32), device)
             reset_on_device(library_of(q), index, count, {"q": q}, {"q": values})
             assert host(q)[:, 0].tolist() == wanted
             with pytest.raises(ValueError, match=r"q must be \(2,\) or \(2, 2\), got \(3, 2\)"):
@@ -84,7 +84,7 @@ def test_a_simulation_and_its_bodies_are_reset_by_one_launch(
     """To `start` and to values, with the same results as on the host."""
     usable(library, device)
     where = None if rows is None else ROWS[rows]
-    like = made(library, np.zeros(1, np.float32), device)
+    like = make_array(library, np.zeros(1, np.float32), device)
     points = wd.ContactPoints(SCENE).only("cube")
     sims = [wd.Simulation(SCENE, ENVS, points=points, like=like) for _ in range(2)]
     count = ENVS if where is None else len(np.arange(ENVS)[where])

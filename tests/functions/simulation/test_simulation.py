@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from array_kinds import made, usable
+from array_kinds import make_array, usable
 from pendulum_simulations import MODEL, OPTIONS, POINTS, random_targets, simulation
 
 import warpdyn as wd
@@ -223,12 +223,12 @@ def test_negative_numbers_are_refused_at_creation(library: str) -> None:
     Later ones are refused while `wd.config.debug` is on, before they act.
     """
     usable(library)
-    like = made(library, np.zeros(1, np.float32))
+    like = make_array(library, np.zeros(1, np.float32))
     stiff, soft = (np.full(6, x, np.float32) for x in (1e4, -1e4))
     with pytest.raises(ValueError, match=r"stiffness.* must be above 0, got -1"):
-        simulation(like=like, ground=wd.Ground(stiffness=made(library, soft)))
-    gains = made(library, np.full((6, 2), 20.0, np.float32))
-    ground = wd.Ground(stiffness=made(library, stiff))
+        simulation(like=like, ground=wd.Ground(stiffness=make_array(library, soft)))
+    gains = make_array(library, np.full((6, 2), 20.0, np.float32))
+    ground = wd.Ground(stiffness=make_array(library, stiff))
     sim = simulation(like=like, control=wd.PD(gains, 1.0), ground=ground)
     sim.step()
     before = sim.state()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import warp as wp
-from array_kinds import host, made, usable
+from array_kinds import host, make_array, usable
 from pendulum_simulations import CLOSE, random_targets, simulation
 from states import error
 
@@ -18,12 +18,12 @@ import warpdyn as wd
 def test_simulations_of_each_library_equal_numpys(library: str, device: str) -> None:
     """Arrays are those of `like` on its device. On the CPU all bits are equal."""
     usable(library, device)
-    like = made(library, np.zeros(1, np.float32), device)
+    like = make_array(library, np.zeros(1, np.float32), device)
     sim, plain = simulation(like=like), simulation()
     for each in (sim, plain):
         for k in range(3):
             targets = random_targets(6, k)
-            each.step(made(library, targets, device) if each is sim else targets)
+            each.step(make_array(library, targets, device) if each is sim else targets)
         each.reset([2, 3], q=np.float32([0.1, 0.1]))
         each.reset(np.array([True] + [False] * 5))
         each.step()
@@ -43,7 +43,7 @@ def test_indices_in_any_order_reset_to_their_own_rows(
     rows = np.eye(3, 7, dtype=np.float32) + np.eye(1, 7, 6, dtype=np.float32)
     cube = wd.description.Box(0.1, 0.1, 0.1)
     scene = wd.ModelBuilder("world").add_link("world").build().with_object("cube", cube, mass=1.0)
-    like = made(library, np.zeros(1, np.float32), device)
+    like = make_array(library, np.zeros(1, np.float32), device)
     for whole in (True, False):
         sim = wd.Simulation(scene, 3, start=rows, points=[], like=like)
         sim.step()
@@ -79,12 +79,12 @@ def test_resets_in_each_library_equal_numpys(
     """With arguments of NumPy and of the library."""
     usable(library, device)
     given = RESETS[name]
-    like = made(library, np.zeros(1, np.float32), device)
+    like = make_array(library, np.zeros(1, np.float32), device)
     sim, plain = simulation(like=like), simulation()
     for each in (sim, plain):
         each.step([1.0, 1.0])
     before = {n: host(getattr(sim, n)).copy() for n in ("q", "v", "forces", "torques", "time")}
-    moved = {n: made(library, x, device) if on_device else x for n, x in given.items()}
+    moved = {n: make_array(library, x, device) if on_device else x for n, x in given.items()}
     sim.reset(**moved)
     plain.reset(**given)
     rows = np.zeros(6, bool)
@@ -105,7 +105,7 @@ def test_a_cuda_graph_replays_steps_and_resets(name: str, device: str) -> None:
         each.step([1.0, 1.0])
         each.reset()
     given = RESETS[name]
-    moved = {n: made("warp", x, device) for n, x in given.items()}
+    moved = {n: make_array("warp", x, device) for n, x in given.items()}
     with wp.ScopedCapture(device=device) as capture:
         sim.step()
         sim.reset(**moved)

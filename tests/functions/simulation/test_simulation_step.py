@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from array_kinds import LIBRARIES, host, made, usable
+from array_kinds import LIBRARIES, host, make_array, usable
 from documented_numbers import check_numbers
 from states import states
 from stepped_models import (
@@ -249,7 +249,7 @@ def test_kernel_and_oracle_agree_in_each_layout_and_library(device: str) -> None
         except pytest.skip.Exception:
             continue
         for layout in ("rows", "environments_last"):
-            *arrays, warm = (made(library, x, layout=layout, device=device) for x in given)
+            *arrays, warm = (make_array(library, x, layout=layout, device=device) for x in given)
             got = wd.step(BOX, *arrays, impulses=warm, **options)
             assert type(got) is wd.results.Step and type(got.q) is type(arrays[0])
             for x, y in zip(got, wanted, strict=True):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from array_kinds import LIBRARIES, host, made, usable
+from array_kinds import LIBRARIES, host, make_array, usable
 from loop_robots import four_bar
 
 import warpdyn as wd
@@ -45,8 +45,10 @@ def test_each_library_gives_the_oracles_rates_and_steps() -> None:
             usable(library)
         except pytest.skip.Exception:
             continue
-        arrays, strained = [made(library, x) for x in (q, v, tau)], made(library, m)
-        ground = wd.SoftGround(made(library, frictions), made(library, stiffness), 150.0)
+        arrays, strained = [make_array(library, x) for x in (q, v, tau)], make_array(library, m)
+        ground = wd.SoftGround(
+            make_array(library, frictions), make_array(library, stiffness), 150.0
+        )
         options = {"points": CORNERS, "deformation": strained, "ground": ground}
         got = wd.state_derivative(BOX, *arrays, **options)
         assert type(got) is wd.results.StateDerivative

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from array_kinds import LIBRARIES, host, made, usable
+from array_kinds import LIBRARIES, host, make_array, usable
 from documented_numbers import check_numbers
 
 import warpdyn as wd
@@ -216,8 +216,8 @@ def test_a_map_works_with_arrays_of_each_library(library: str) -> None:
     usable(library)
     q, v = scene()
     wanted = wd.step(BALL, q, v, 0 * v, terrain=wd.HeightMap(ROUGH, 0.25), **BALL_OPTIONS)
-    state = [made(library, x) for x in (q, v, 0 * v)]
-    for heights in (ROUGH, made(library, ROUGH)):
+    state = [make_array(library, x) for x in (q, v, 0 * v)]
+    for heights in (ROUGH, make_array(library, ROUGH)):
         terrain = wd.HeightMap(heights, 0.25)
         for _ in range(2):
             found = wd.step(BALL, *state, terrain=terrain, **BALL_OPTIONS)
@@ -282,17 +282,17 @@ def test_torch_and_jax_differentiate_by_heights(gradient: Any) -> None:
     torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
     q, v = scene()
     heights = torch.tensor(ROUGH, requires_grad=True)
-    state = [made("torch", x) for x in (q, v, 0 * v)]
+    state = [make_array("torch", x) for x in (q, v, 0 * v)]
     end = wd.step(BALL, *state, terrain=wd.HeightMap(heights, 0.25), **BALL_OPTIONS)
     sum((torch.tensor(w) * x).sum() for w, x in zip(cotangents, end, strict=True)).backward()
     assert np.allclose(host(heights.grad), by, atol=1e-9)
-    state = [made("jax", x) for x in (q, v, 0 * v)]
+    state = [make_array("jax", x) for x in (q, v, 0 * v)]
 
     def weighted_sum(heights: Any) -> Any:
         end = wd.step(BALL, *state, terrain=wd.HeightMap(heights, 0.25), **BALL_OPTIONS)
         return sum((w * x).sum() for w, x in zip(cotangents, end, strict=True))
 
-    found = jax.jit(jax.grad(weighted_sum))(made("jax", ROUGH))
+    found = jax.jit(jax.grad(weighted_sum))(make_array("jax", ROUGH))
     assert np.allclose(host(found), by, atol=1e-9)
 
 

@@ -9,7 +9,7 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 from documented_numbers import check_numbers
-from loop_robots import CONNECT, COUPLE, WELD, four_bar, tied
+from loop_robots import CONNECT, COUPLE, WELD, four_bar, two_arms
 
 import warpdyn as wd
 from warpdyn.algebra.spatial import IDENTITY, Placement, Vector
@@ -43,7 +43,7 @@ def test_changed_copies_keep_or_change_the_loops() -> None:
     assert model.detach("rocker").loops == ()
     arm = wd.load_robot("panda").attach(model, "panda_hand", prefix="tool_")
     assert [each.ends for each in arm.loops] == [("tool_coupler", "tool_rocker")]
-    assert tied(COUPLE).rename({}, {"left1_joint": "a"}).loops[0].ends == ("a", "right2_joint")
+    assert two_arms(COUPLE).rename({}, {"left1_joint": "a"}).loops[0].ends == ("a", "right2_joint")
     assert model.with_object("ball", wd.description.Sphere(0.1), mass=1.0).loops == (loop,)
 
 
@@ -74,7 +74,7 @@ def test_locked_joints_become_constants() -> None:
     assert loop.with_held_joints({"right2_joint": 2.0, "left1_joint": 0.4}) is None
     assert loop.with_held_joints({"other": 1.0}) is loop
     assert CONNECT.with_held_joints({"left1_joint": 1.0}) is CONNECT
-    model = tied(COUPLE)
+    model = two_arms(COUPLE)
     kept = [name for name in model.joint_names if name != "right2_joint"]
     assert model.reduce(kept, at={"right2_joint": 2.0}).loops[0].second is None
     with pytest.raises(ValueError, match='moves joint "left1_joint"; lock "right2_joint" too'):
@@ -95,7 +95,7 @@ def test_locked_joints_become_constants() -> None:
 def test_invalid_loops_are_refused(loop: Loop, said: str) -> None:
     """The error is raised when the model is built."""
     with pytest.raises(ModelError, match=said):
-        tied(loop)
+        two_arms(loop)
 
 
 def test_a_builder_refuses_invalid_poses_and_coefficients() -> None:

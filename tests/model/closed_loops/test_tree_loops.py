@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from loop_robots import CONNECT, COUPLE, HINGE, WELD, tied
+from loop_robots import CONNECT, COUPLE, HINGE, WELD, two_arms
 
 import warpdyn as wd
 from warpdyn.execution.request.evaluate import tree_of
@@ -12,19 +12,19 @@ from warpdyn.model.closed_loops.tree_loops import CoupledJoints, JoinedFrames
 
 def test_ends_are_frames_of_bodies() -> None:
     """The end includes the frame's own placement. A change of placements changes both ends."""
-    (loop,) = tree_of(tied(WELD)).loops
+    (loop,) = tree_of(two_arms(WELD)).loops
     frames = loop.frames
     assert isinstance(frames, JoinedFrames) and frames.turns == 3 and loop.joints is None
     assert (frames.first.body, frames.second.body) == (3, 7)
     moved = loop.with_placements(lambda X: X.compose(X).as_matrix()).frames
     assert moved is not None and moved.first.placement.p.x != frames.first.placement.p.x
-    kinds = [tree_of(tied(each)).loops[0].frames for each in (CONNECT, HINGE)]
+    kinds = [tree_of(two_arms(each)).loops[0].frames for each in (CONNECT, HINGE)]
     assert [each.turns for each in kinds if each] == [0, 2]
 
 
 def test_mimic_joints_count_as_their_leaders() -> None:
     """The ratio and offset are those of their chain."""
-    (loop,) = tree_of(tied(COUPLE)).loops
+    (loop,) = tree_of(two_arms(COUPLE)).loops
     joints = loop.joints
     assert isinstance(joints, CoupledJoints) and loop.frames is None
     assert (joints.first.v_index, joints.first.ratio) == (1, 1.0)

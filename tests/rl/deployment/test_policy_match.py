@@ -188,11 +188,11 @@ def test_a_task_that_no_robot_can_run_is_not_compared(
 ) -> None:
     """It has no record, and a file with one prints no remark."""
 
-    def refused(task: rl.Task) -> None:
+    def refuse(task: rl.Task) -> None:
         raise rl.TaskError("its policy observes contact forces")
 
     remarks = list[str]()
     monkeypatch.setattr(records, "say", remarks.append)
-    monkeypatch.setattr(records, "deployment_record", refused)
+    monkeypatch.setattr(records, "deployment_record", refuse)
     say_other_programs("a.onnx", record, TenfoldSpeed())
     assert not remarks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fleets import MODEL, NAMES, N, Q, feed, launch, panda_fleet, wheel_text
-from followed_trajectory import REST, STEP, Followed, there
+from followed_trajectory import REST, STEP, FollowedTrajectory, there
 
 import warpdyn as wd
 from ros2_node.control.references import trajectory_follower as bounds
@@ -19,7 +19,7 @@ from ros2_node.control.settings.node_settings import Settings
 def test_a_trajectory_begins_as_a_cubic_at_the_present_reference():
     """Half way the position is the middle, at 1.5 times the mean speed. At the end the reference
     rests, and the trajectory has succeeded."""
-    f = Followed()
+    f = FollowedTrajectory()
     assert f.accept([there()]) is None and f.follower.active
     q, v, _ = f.at(0.5)
     np.testing.assert_allclose(q, Q + 0.5 * STEP, atol=1e-12)
@@ -31,10 +31,10 @@ def test_a_trajectory_begins_as_a_cubic_at_the_present_reference():
 
 
 def test_the_fields_of_a_point_select_linear_cubic_or_quintic():
-    f = Followed()
+    f = FollowedTrajectory()
     f.accept([Waypoint(1.0, (Q + STEP).tolist())])
     np.testing.assert_allclose(f.at(0.25)[0], Q + 0.25 * STEP, atol=1e-12)
-    f = Followed()
+    f = FollowedTrajectory()
     f.accept([there(accelerations=REST)])
     s = 0.25
     np.testing.assert_allclose(f.at(s)[0], Q + (10 * s**3 - 15 * s**4 + 6 * s**5) * STEP)
@@ -43,21 +43,21 @@ def test_the_fields_of_a_point_select_linear_cubic_or_quintic():
 def test_a_stamp_shifts_the_trajectory_in_time():
     """With a future stamp it waits. With a past stamp it leads from the present reference to the
     points still ahead."""
-    f = Followed()
+    f = FollowedTrajectory()
     assert f.accept([there()], start=2.0) is None
     np.testing.assert_array_equal(f.at(1.9)[0], Q)
     np.testing.assert_allclose(f.at(2.5)[0], Q + 0.5 * STEP, atol=1e-12)
-    late = Followed()
+    late = FollowedTrajectory()
     assert late.accept([there(0.5, 5 * STEP), there(2.0)], start=-1.0) is None
     np.testing.assert_allclose(late.at(0.0)[0], Q, atol=1e-12)
     np.testing.assert_allclose(late.at(1.0)[0], Q + STEP, atol=1e-12)
-    assert "in the past" in Followed().accept([there(0.5)], start=-1.0)
+    assert "in the past" in FollowedTrajectory().accept([there(0.5)], start=-1.0)
 
 
 def test_a_new_trajectory_begins_at_the_present_reference():
     """Position and velocity are continuous. Until a later start the present trajectory
     continues."""
-    f = Followed()
+    f = FollowedTrajectory()
     f.accept([there()])
     q, v, _ = f.at(0.5)
     assert f.accept([there(1.0, 2 * STEP)], start=0.5, now=0.5) is None
@@ -73,7 +73,7 @@ def test_a_new_trajectory_begins_at_the_present_reference():
 
 def test_an_empty_trajectory_cancels_with_the_largest_deceleration():
     """At 10 rad/s² the reference comes to rest after v² / 2a, without a jump."""
-    f = Followed(max_reference_acceleration=10.0)
+    f = FollowedTrajectory(max_reference_acceleration=10.0)
     f.accept([there()])
     q0, v0, _ = f.at(0.5)
     f.accept([], now=0.5)
@@ -111,7 +111,7 @@ def test_an_empty_trajectory_cancels_with_the_largest_deceleration():
 )  # fmt: skip
 def test_an_invalid_trajectory_is_refused_with_the_reason(change, said):
     """The refusal is counted, and the setpoint does not change."""
-    f = Followed()
+    f = FollowedTrajectory()
     refusal = f.accept(**{"waypoints": [there()], **change})
     assert said in refusal and f.counts == {"trajectory_refused": 1}
     assert f.follower.status == f"refused: {refusal}" and not f.follower.active
@@ -121,10 +121,10 @@ def test_an_invalid_trajectory_is_refused_with_the_reason(change, said):
 def test_values_at_a_bound_are_followed():
     """The bounds are the number of points, the distance of the start, the numbers and the time."""
     waits = [there(0.01 * (i + 1), 0.0 * STEP) for i in range(MOST_WAYPOINTS)]
-    assert Followed().accept(waits) is None
+    assert FollowedTrajectory().accept(waits) is None
     for away, said in ((bounds.START_TOLERANCE, None), (0.1001, "plan from where")):
         begin = Waypoint(0.0, [away, *Q[1:]])
-        found = Followed(q=[0.0, *Q[1:]]).accept([begin, there()])
+        found = FollowedTrajectory(q=[0.0, *Q[1:]]).accept([begin, there()])
         assert found is said or said in found
     most = [SETPOINT_BOUND, -SETPOINT_BOUND]
     bounds._arrays_of([Waypoint(bounds.LONGEST, most, most, most)], 2)
@@ -137,7 +137,7 @@ def test_values_at_a_bound_are_followed():
 
 def test_a_trajectory_too_fast_between_points_is_refused():
     """The points are within the limits, but the polynomial between them is not."""
-    f = Followed(max_reference_acceleration=3.0)
+    f = FollowedTrajectory(max_reference_acceleration=3.0)
     assert "max_reference_acceleration 3" in f.accept([there(0.5, 2 * STEP)])
     assert f.accept([there(2.0, 2 * STEP)]) is None
 
@@ -145,7 +145,7 @@ def test_a_trajectory_too_fast_between_points_is_refused():
 def test_clip_slows_a_trajectory_down_to_the_limits():
     """The path is the same and takes more time. Neither velocity nor acceleration exceeds its
     limit."""
-    f = Followed(reference_violation="clip", max_reference_acceleration=10.0)
+    f = FollowedTrajectory(reference_violation="clip", max_reference_acceleration=10.0)
     assert f.accept([there(0.02), there(0.05, 2 * STEP)]) is None
     assert "slowed down" in f.follower.status and f.counts["reference_clipped"] == 1
     end, fastest = f.follower._motion.spline.end, MODEL.velocity_limit[:N]
@@ -157,7 +157,7 @@ def test_clip_slows_a_trajectory_down_to_the_limits():
 
 
 def test_joints_without_points_do_not_move():
-    f = Followed()
+    f = FollowedTrajectory()
     assert f.accept([Waypoint(1.0, [Q[2] + 0.2])], names=[NAMES[2]]) is None
     moved = f.at(1.0)[0] - Q
     assert abs(moved[2] - 0.2) < 1e-12 and not np.delete(moved, 2).any()
@@ -165,7 +165,7 @@ def test_joints_without_points_do_not_move():
 
 def test_a_violated_path_tolerance_aborts_at_the_robots_position():
     """The first joint beyond its tolerance is named, and the commands are blended."""
-    f = Followed(trajectory__path_tolerance=0.05)
+    f = FollowedTrajectory(trajectory__path_tolerance=0.05)
     f.accept([there(1.0, 2 * STEP)])
     assert not f.follower.follow(0.2, Q, np.array(REST))
     stuck = Q.copy()
@@ -179,14 +179,14 @@ def test_a_violated_path_tolerance_aborts_at_the_robots_position():
 
 def test_the_goal_tolerance_may_be_met_within_goal_time():
     values = {"trajectory__goal_tolerance": 0.02, "trajectory__goal_time": 0.5}
-    f = Followed(**values)
+    f = FollowedTrajectory(**values)
     f.accept([there()])
     near = Q + STEP + 0.019
     f.at(1.1, Q + STEP + 0.03)
     assert f.follower.active
     f.at(1.2, near)
     assert f.follower.status == "succeeded"
-    g = Followed(**values)
+    g = FollowedTrajectory(**values)
     g.accept([there()])
     assert not g.follower.follow(1.4, Q, np.array(REST)) and g.follower.follow(
         1.6, Q, np.array(REST)
@@ -197,7 +197,7 @@ def test_the_goal_tolerance_may_be_met_within_goal_time():
 def test_a_continuous_joint_makes_as_many_turns_as_the_points_say():
     """A first position one turn away is the same place. Two turns from there are two turns."""
     wheel = wd.load(wheel_text())
-    f = Followed(wheel, ["spin"], [0.1])
+    f = FollowedTrajectory(wheel, ["spin"], [0.1])
     assert f.accept([Waypoint(0.0, [0.1 + 2 * np.pi]), Waypoint(9.0, [0.1 + 6 * np.pi])]) is None
     assert abs(f.at(9.0)[0][0] - (0.1 + 4 * np.pi)) < 1e-9
 
@@ -225,14 +225,14 @@ def test_a_stop_of_the_robot_ends_its_trajectory():
 
 def test_modes_without_positions_refuse_trajectories():
     settings = Settings.of({"robot_description_file": "panda"})
-    f = Followed()
+    f = FollowedTrajectory()
     f.follower.change(settings, followed=False)
     assert "mode gravity follows no joint positions" in f.accept([there()])
 
 
 def test_cancel_ends_a_waiting_or_running_trajectory():
     """Without one it has no effect. A waiting one ends at once, a running one by a deceleration."""
-    f = Followed()
+    f = FollowedTrajectory()
     f.follower.cancel(0.0)
     assert f.follower.status != "cancelled" and not f.follower.active
     assert f.accept([there()], start=1.0) is None
@@ -250,7 +250,7 @@ def test_cancel_ends_a_waiting_or_running_trajectory():
 
 def test_a_violated_velocity_tolerance_aborts_the_trajectory():
     """The robot holds its present position."""
-    f = Followed()
+    f = FollowedTrajectory()
     goal = TrajectoryGoal(path_velocity={NAMES[2]: 0.2})
     assert f.accept([there()], goal=goal) is None
     v = 1.5 * STEP
@@ -264,7 +264,7 @@ def test_a_violated_velocity_tolerance_aborts_the_trajectory():
 
 
 def test_a_trajectory_ends_only_when_the_joints_rest():
-    f = Followed(trajectory__stopped_velocity_tolerance=0.05, trajectory__goal_time=0.5)
+    f = FollowedTrajectory(trajectory__stopped_velocity_tolerance=0.05, trajectory__goal_time=0.5)
     moving = np.full(len(NAMES), 0.1)
     f.accept([there()])
     f.at(1.2, v=moving)
@@ -279,7 +279,7 @@ def test_a_trajectory_ends_only_when_the_joints_rest():
 
 
 def test_a_trajectory_that_replaces_a_waiting_one_begins_at_the_reference():
-    f = Followed()
+    f = FollowedTrajectory()
     assert f.accept([there()], start=10.0) is None
     assert f.accept([there(1.0, 2 * STEP)], start=5.0) is None
     np.testing.assert_allclose(f.at(5.0)[0], Q, atol=1e-12)
@@ -298,7 +298,7 @@ def steps_of(f, begin, end, period=1e-3):
 def test_joints_missing_in_a_later_trajectory_decelerate(time, step):
     """They use max_reference_acceleration, even if the later trajectory would end before they
     rest."""
-    f = Followed(max_reference_acceleration=1.0)
+    f = FollowedTrajectory(max_reference_acceleration=1.0)
     assert f.accept([there(step=STEP * (np.arange(N) > 0))]) is None
     f.at(0.5)
     point = Waypoint(time, [Q[0] + step], [0.0])
@@ -312,7 +312,7 @@ def test_joints_missing_in_a_later_trajectory_decelerate(time, step):
 def test_a_moving_reference_decelerates_before_a_later_start(named):
     """The trajectory begins where the reference has come to rest."""
     for start in (0.01, 2.0):
-        f = Followed(max_reference_acceleration=5.0)
+        f = FollowedTrajectory(max_reference_acceleration=5.0)
         f.setpoint.read(NAMES, (Q, 0.2 * (np.arange(N) < 7), ()), 0.0)
         point = Waypoint(1.0, (Q + STEP)[named].tolist(), REST[named])
         assert f.accept([point], start=start, names=NAMES[named]) is None
@@ -324,7 +324,7 @@ def test_a_moving_reference_decelerates_before_a_later_start(named):
 
 def test_a_repeated_trajectory_of_a_continuous_joint_adds_no_turn():
     """It is sent again on its way, with the original stamp."""
-    f = Followed(wd.load(wheel_text()), ["spin"], [0.0])
+    f = FollowedTrajectory(wd.load(wheel_text()), ["spin"], [0.0])
     points = [Waypoint(0.0, [0.0], [0.0]), Waypoint(10.0, [3 * np.pi], [0.0])]
     assert f.accept(points) is None
     f.at(8.0)
@@ -335,7 +335,7 @@ def test_a_repeated_trajectory_of_a_continuous_joint_adds_no_turn():
 @pytest.mark.parametrize("now", [0.5, 1.0])
 def test_a_later_trajectory_begins_where_the_reference_will_be(now):
     """The earlier one is followed until then, even if it has not begun yet."""
-    f = Followed()
+    f = FollowedTrajectory()
     assert f.accept([there()], start=1.0) is None
     f.at(0.4)
     assert f.accept([there(1.0, 2 * STEP)], start=1.5, now=now) is None
@@ -345,7 +345,7 @@ def test_a_later_trajectory_begins_where_the_reference_will_be(now):
 
 def test_a_trajectory_with_a_past_stamp_begins_at_the_present_reference():
     """It does not begin at the reference of the last state."""
-    f = Followed()
+    f = FollowedTrajectory()
     f.accept([there()])
     f.at(0.49)
     assert f.accept([there(2.0, REST)], start=0.2, now=0.5) is None
@@ -358,7 +358,7 @@ def test_a_trajectory_with_a_past_stamp_begins_at_the_present_reference():
 def test_the_reference_never_jumps(seed):
     """Trajectories arrive, are cancelled and start at random times. The reference never moves
     faster than its velocity."""
-    f, draw, h = Followed(), np.random.default_rng(seed), 0.01
+    f, draw, h = FollowedTrajectory(), np.random.default_rng(seed), 0.01
     before = f.at(0.0)
     for now in h * np.arange(1, 600):
         if draw.random() < 0.05:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fleets import MODEL, NAMES, N, Q
-from followed_trajectory import STEP, Followed, there
+from followed_trajectory import STEP, FollowedTrajectory, there
 
 from ros2_node.control.references.setpoint import ReferenceLimits
 from ros2_node.control.references.trajectory_follower import _too_fast
@@ -15,7 +15,7 @@ from ros2_node.control.references.waypoint_spline import Waypoint
 
 def test_a_trajectory_may_follow_one_that_has_not_begun():
     """The second begins where the first one ends, so the first one moves until then."""
-    f = Followed()
+    f = FollowedTrajectory()
     first, second = TrajectoryGoal(), TrajectoryGoal()
     assert f.accept([there()], start=1.0, goal=first) is None
     assert f.accept([there(step=1.5 * STEP)], start=3.0, now=0.1, goal=second) is None
@@ -28,7 +28,7 @@ def test_a_trajectory_may_follow_one_that_has_not_begun():
 
 def test_a_goal_that_waits_for_its_start_can_be_withdrawn():
     """Nothing moves then, and no point on ~/reference is needed to end it."""
-    f, waiting = Followed(), TrajectoryGoal()
+    f, waiting = FollowedTrajectory(), TrajectoryGoal()
     f.accept([there()])
     f.accept([there(step=1.5 * STEP)], start=3.0, now=0.1, goal=waiting)
     f.at(1.5)
@@ -43,7 +43,7 @@ def test_a_cancelled_joint_stops_before_its_limit(now):
     """One joint must stop 0.1 mrad before its limit while another one moves. After the cancellation
     both decelerate with their largest acceleration, in velocity and position."""
     strongest, dt = 5.0, 1e-3
-    f = Followed(max_reference_acceleration=strongest)
+    f = FollowedTrajectory(max_reference_acceleration=strongest)
     high = f.setpoint.limits_of(NAMES).high
     begin = np.array(Q)
     begin[:2] = -1.5, high[1] - 0.4
@@ -68,7 +68,7 @@ def test_velocities_and_accelerations_are_within_limits_between_points(violation
     piece."""
     rng, accepted, greatest, out = np.random.default_rng(0), 0, 8.0, np.zeros((3, N))
     for trial in range(30):
-        f = Followed(reference_violation=violation, max_reference_acceleration=greatest)
+        f = FollowedTrajectory(reference_violation=violation, max_reference_acceleration=greatest)
         points = []
         for k in range(3):
             v, a = rng.normal(size=(2, N)) * STEP * (k < 2) * np.array([[4.0], [20.0]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fleets import MODEL, NAMES, N, Q
-from followed_trajectory import REST, Followed, there
+from followed_trajectory import REST, FollowedTrajectory, there
 
 from ros2_node.control.references.trajectory_goal import (
     TrajectoryEnd,
@@ -51,7 +51,7 @@ def begun(f, **values):
     ],
 )
 def test_a_refused_goal_stores_the_reason(change, end):
-    f, change = Followed(), {"goal": TrajectoryGoal(), **change}
+    f, change = FollowedTrajectory(), {"goal": TrajectoryGoal(), **change}
     refusal = f.accept(**{"waypoints": [there()], **change})
     assert refusal and (change["goal"].end, change["goal"].text) == (end, refusal)
 
@@ -59,7 +59,7 @@ def test_a_refused_goal_stores_the_reason(change, end):
 def test_tolerances_of_a_goal_override_those_of_the_parameters():
     """They apply to their joints only, and infinity means no tolerance. The text says which
     tolerance was violated."""
-    f = Followed(trajectory__path_tolerance=0.05)
+    f = FollowedTrajectory(trajectory__path_tolerance=0.05)
     goal = begun(f, path=dict.fromkeys(NAMES, np.inf), goal={NAMES[3]: 0.02}, goal_time=0.5)
     assert not f.follower.follow(1.4, Q, np.array(REST)) and goal.end is None
     assert (
@@ -67,14 +67,14 @@ def test_tolerances_of_a_goal_override_those_of_the_parameters():
         and goal.end is TrajectoryEnd.GOAL_TOLERANCE_VIOLATED
     )
     assert f"{NAMES[3]} is 0.1 from" in goal.text and "the goal's goal_tolerance 0.02" in goal.text
-    f = Followed(trajectory__path_tolerance=0.05)
+    f = FollowedTrajectory(trajectory__path_tolerance=0.05)
     goal = begun(f, path={NAMES[3]: np.inf})
     assert (
         f.follower.follow(1.0, Q, np.array(REST))
         and goal.end is TrajectoryEnd.PATH_TOLERANCE_VIOLATED
     )
     assert "more than trajectory.path_tolerance 0.05" in goal.text
-    f = Followed(trajectory__goal_tolerance=0.02, trajectory__goal_time=0.1)
+    f = FollowedTrajectory(trajectory__goal_tolerance=0.02, trajectory__goal_time=0.1)
     goal = begun(f, goal_time=0.0)
     assert not f.follower.follow(9.0, Q, np.array(REST)) and goal.end is None
 
@@ -82,7 +82,7 @@ def test_tolerances_of_a_goal_override_those_of_the_parameters():
 def test_each_goal_stores_its_own_end():
     """A goal succeeds, is cancelled, stopped or replaced. A replacement counts at the start of the
     later goal."""
-    f = Followed()
+    f = FollowedTrajectory()
     goal = begun(f)
     f.at(1.0)
     assert (goal.end, goal.text) == (TrajectoryEnd.SUCCEEDED, "succeeded")
@@ -105,7 +105,7 @@ def test_each_goal_stores_its_own_end():
 def test_withdrawing_a_waiting_goal_leaves_the_running_one():
     """Withdrawing the running goal also withdraws the waiting one. Withdrawing an unknown goal has
     no effect."""
-    f = Followed()
+    f = FollowedTrajectory()
     present, waits = begun(f), TrajectoryGoal()
     assert f.accept([there(2.0)], start=0.5, now=0.1, goal=waits) is None
     f.follower.withdraw(TrajectoryGoal(), 0.1)
@@ -128,7 +128,7 @@ def test_withdrawing_a_waiting_goal_leaves_the_running_one():
 def test_a_waiting_goal_begins_after_the_previous_one_has_succeeded():
     """It then succeeds, or is withdrawn and nothing moves."""
     for is_withdrawn in (False, True):
-        f, waits = Followed(), TrajectoryGoal()
+        f, waits = FollowedTrajectory(), TrajectoryGoal()
         begun(f)
         assert f.accept([there(1.0, REST)], start=2.0, now=0.5, goal=waits) is None
         f.at(1.0)
