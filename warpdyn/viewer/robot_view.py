@@ -145,7 +145,8 @@ class RobotView:
                 step = 1.25 * float(np.max((high - low)[:2])) or 1.0
             side = int(np.ceil(np.sqrt(envs)))
             k = np.arange(envs)
-            at = np.stack([k // side, k % side, np.zeros(envs)], axis=1) - [side / 2, side / 2, 0]
+            middle = (side - 1) / 2
+            at = np.stack([k // side - middle, k % side - middle, np.zeros(envs)], axis=1)
             self._at = self._origin + (step * at)[:, None].astype(np.float32)
         # Many robots cast no shadows and use simplified meshes, to keep the page fast.
         scene = self.stage.server.scene

@@ -173,7 +173,7 @@ def test_out_cannot_be_compiled() -> None:
 
 def test_a_call_that_cannot_be_compiled_runs_as_it_is() -> None:
     """The compiler had followed the launch: that took minutes, and the addresses of arrays became
-    values of its graphs, so that a call on tensors of another dtype could end the process."""
+    values of its graphs. A call on tensors of another dtype then ended the process once."""
     model, (q, _, _) = MODELS["pendulum"], motions()
     torch._dynamo.reset()
     torch._dynamo.utils.counters.clear()
