@@ -40,6 +40,12 @@ def test_a_header_may_have_several_functions(
     assert "typedef float number;" in (here / "panda.hpp").read_text()
 
 
+def test_options_need_a_kernel_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
+    """They had no effect on warpdyn's functions: the header had the Jacobians of all links."""
+    assert main(["export", "panda", "jacobian", "--option", "frame=panda_hand"]) == 2
+    assert "options of a function follow colons" in capsys.readouterr().err
+
+
 def test_a_c_header_may_have_another_name(here: Path) -> None:
     """The test covers --c, --namespace and --out."""
     command = ["export", "cartpole", "aba", "--c", "--no-libm", "--namespace", "my cart"]

@@ -271,3 +271,14 @@ def test_a_bound_call_reads_its_gravity_at_each_run() -> None:
     once = run().copy()
     gravity *= 2.0
     np.testing.assert_allclose(run(), 2.0 * once, rtol=1e-12, atol=1e-12)
+
+
+def test_a_bound_call_refuses_lists() -> None:
+    """It would read them once, so that a change between two runs had no effect."""
+    model = wd.load_robot("double_pendulum")
+    with pytest.raises(
+        TypeError, match="bind reads v at each run, so it must be an array, got a list"
+    ):
+        wd.bind(wd.rnea, model, np.zeros(2), [0.0, 0.0], np.zeros(2))
+    with pytest.raises(TypeError, match="bind reads q at each run"):
+        wd.bind(wd.gravity_torques, model, (0.0, 0.0))

@@ -72,16 +72,7 @@ def export_code(args: argparse.Namespace) -> int:
         return export_controllers(args, model)
     if args.joints:
         raise UserError("--joints is for --ros2-control")
-    args.kernel = None
-    calls: dict[str, Callable[..., Any]] = {}
-    wanted = [x for each in args.functions for x in each.split(",") if x]
-    if not wanted:
-        raise UserError("name at least one function, such as rnea, or a folder by --ros2-control")
-    for text in wanted:
-        name, call = _function(text, args, model)
-        if name in calls:
-            raise UserError(f"two functions would be called {name}: name each once")
-        calls[name] = call
+    calls = _functions(args, model)
     dtype: Precision = "float32" if args.float32 else "float64"
     language: ExportLanguage = "c" if args.c else "c++"
     namespace = identifier(args.namespace or model.name)
@@ -111,6 +102,25 @@ def export_code(args: argparse.Namespace) -> int:
         raise UserError(str(error)) from None
     print(f"{out}: {', '.join(calls)}, each with _batch; {len(text.splitlines())} lines")
     return 0
+
+
+def _functions(args: argparse.Namespace, model: Model) -> dict[str, Callable[..., Any]]:
+    """The functions to write, by their names in the file."""
+    args.kernel = None
+    calls: dict[str, Callable[..., Any]] = {}
+    wanted = [x for each in args.functions for x in each.split(",") if x]
+    if not wanted:
+        raise UserError("name at least one function, such as rnea, or a folder by --ros2-control")
+    if args.option and not any(names_a_kernel(text) for text in wanted):
+        raise UserError(
+            "--option is for a kernel of your own; options of a function follow colons, fk:LINK:form=pose"
+        )
+    for text in wanted:
+        name, call = _function(text, args, model)
+        if name in calls:
+            raise UserError(f"two functions would be called {name}: name each once")
+        calls[name] = call
+    return calls
 
 
 def _function(text: str, args: argparse.Namespace, model: Model) -> tuple[str, Callable[..., Any]]:

@@ -188,7 +188,19 @@ def bind(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[[]
         constants = kwargs.pop("constants", constants)
     if constants not in get_args(Constants):
         raise ValueError(f'constants must be "each_run" or "once", got {constants!r}')
-    return _bind(describe_call(function, args, kwargs), None, constants)
+    call = describe_call(function, args, kwargs)
+    _refuse_lists(call)
+    return _bind(call, None, constants)
+
+
+def _refuse_lists(call: Call) -> None:
+    """Raise if a bound call would read a list once, although it may change between runs."""
+    for name, array in call.arrays.items():
+        if isinstance(array, (list, tuple)) and name not in call.arguments:
+            raise TypeError(
+                f"bind reads {name} at each run, so it must be an array, got a "
+                f"{type(array).__name__}; use np.array({name}, dtype=float)"
+            )
 
 
 def bind_single(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Callable[[], R]:

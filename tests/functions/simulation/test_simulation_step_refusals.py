@@ -69,7 +69,7 @@ def test_a_step_is_at_most_a_tenth_of_a_second_long() -> None:
         (
             {"control": [wd.PD(1.0, 1.0), wd.PD(2.0, 1.0)], "targets": np.zeros((2, 12))},
             TypeError,
-            "control must be one wd.PD.*got 2 of them",
+            "control must be one wd.PD.*got a (tuple|list)",
         ),
         (
             {"ground": wd.Ground(np.array([[0.5] * 4, [0.5, 0.5, -0.1, 0.5]]))},
@@ -169,3 +169,15 @@ def test_the_scene_of_a_step_follows_its_options() -> None:
     scene = scene_of(arm, dt=0.003, substeps=5, sweeps=7, integrator="semi_implicit")
     assert (scene.dt, scene.substeps, scene.sweeps) == (0.003, 5, 7)
     assert scene_of(arm, integrator="rk4").integrator == "rk4"
+
+
+def test_arguments_without_effect_are_refused() -> None:
+    """The numbers of contacts without pairs, and a terrain that is none where no point touches it."""
+    model = wd.load_robot("double_pendulum")
+    zeros = np.zeros((3, 1, 2))
+    contact = wd.description.PairContact(friction=0.1)
+    with pytest.raises(ValueError, match="pair_contact= needs pairs="):
+        wd.step(model, *zeros, pair_contact=contact)
+    with pytest.raises(TypeError, match=r"terrain must be wd\.HeightMap.*got str"):
+        wd.step(model, *zeros, terrain="rough")  # type: ignore[arg-type]
+    wd.step(model, *zeros, pair_contact=wd.description.PairContact(), terrain=wd.Plane())

@@ -93,8 +93,8 @@ def _check_drives(model: Model, control: Any) -> None:
     lengths."""
     if isinstance(control, (tuple, list)) and not isinstance(control, PD):
         raise TypeError(
-            f"control must be one wd.PD, got {len(control)} of them; "
-            "gains of each joint are arrays (joints,), forces beside the drives are tau"
+            f"control must be one wd.PD(kp, kd), got a {type(control).__name__}; gains of each joint are "
+            "arrays (joints,), and forces in addition to the drives are tau"
         )
     if not isinstance(control, PD):
         raise TypeError(f"control must be wd.PD(kp, kd), got {type(control).__name__}")

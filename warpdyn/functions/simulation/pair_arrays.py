@@ -12,7 +12,7 @@ from ...execution.request.evaluate import tree_of
 from ...model import Model
 from ...model.structure import Structure
 from ...model.tree import WORLD
-from .contact_pairs import ContactPairs, PairContact
+from .contact_pairs import RIGID, ContactPairs, PairContact
 from .ground import FRICTION
 from .moment_numbers import moment_arrays, moment_counts
 from .step_options import StepOptions
@@ -37,6 +37,8 @@ def pair_arrays(options: StepOptions, pairs: Sequence[ContactPair], q: Any) -> S
         if getattr(options, name) is not None
     }
     if not pairs:
+        if any(x is not default for x, default in zip(contact, RIGID, strict=True)):
+            raise ValueError("pair_contact= needs pairs=, and there are none")
         if shaped:
             raise ValueError(f"{min(shaped)}= needs pairs=, and there are none")
         return {}

@@ -40,7 +40,7 @@ from .point_checks import (
 from .step_options import Integrator, StepOptions, contact_arrays
 from .step_results import Step, StepOfRows, StepOfScene
 from .target_latency import late_targets
-from .terrain import TABLES, HeightMap, Plane, terrain_arrays
+from .terrain import TABLES, HeightMap, Plane, check_terrain, terrain_arrays
 from .varied_numbers import Shaped, is_number
 
 STEP_MEMORY = (
@@ -309,6 +309,8 @@ def _arrays(model: Model, q: Array, points: Sequence[ContactPoint], options: Ste
             f'contacts of wd.Ground are implicit, and integrator="{options.integrator}" is explicit: take '
             'integrator="semi_implicit", or ground=wd.SoftGround(...)'
         )
+    if options.terrain is not None:
+        check_terrain(options.terrain)
     if points:
         shaped |= terrain_arrays(model, options.terrain, points, q)
     shaped |= drive_arrays(model, options.control, options.targets)

@@ -72,9 +72,12 @@ class StepOptions:
 
     @property
     def has_pairs(self) -> bool:
-        """True if there are pairs, or arrays that only pairs have."""
+        """True if there are pairs, or arrays or numbers that only pairs have."""
         return (
-            len(self.pairs) > 0 or self.pair_impulses is not None or self.pair_features is not None
+            len(self.pairs) > 0
+            or self.pair_impulses is not None
+            or self.pair_features is not None
+            or self.pair_contact is not RIGID
         )
 
     @property

@@ -217,17 +217,22 @@ class HeightMap:
         return f"<HeightMap of {x:g} m by {y:g} m, {self.cell:g} m a cell>"
 
 
-def terrain_arrays(model: Model, terrain: Any, points: Sequence[ContactPoint], q: Any) -> Shaped:
-    """The arrays of a terrain with their shapes, by name; empty if the ground is z = 0."""
-    if terrain is None:
-        return {}
-    if isinstance(terrain, Plane):
-        return {"slope": (_slope(terrain.slope), (2,)), "level": (_level(terrain.level, q), (1,))}
-    if not isinstance(terrain, HeightMap):
+def check_terrain(terrain: Any) -> None:
+    """Raise if this is not a terrain, also where no point touches it."""
+    if not isinstance(terrain, (Plane, HeightMap)):
         raise TypeError(
             "terrain must be wd.HeightMap(heights, cell), wd.Plane(slope) or None, "
             f"got {type(terrain).__name__}"
         )
+
+
+def terrain_arrays(model: Model, terrain: Any, points: Sequence[ContactPoint], q: Any) -> Shaped:
+    """The arrays of a terrain with their shapes, by name; empty if the ground is z = 0."""
+    if terrain is None:
+        return {}
+    check_terrain(terrain)
+    if isinstance(terrain, Plane):
+        return {"slope": (_slope(terrain.slope), (2,)), "level": (_level(terrain.level, q), (1,))}
     terrain.say_if_small(model, points)
     return terrain.arrays(q)
 
