@@ -24,7 +24,7 @@ each_robot = pytest.mark.parametrize("model", HEAVY.values(), ids=HEAVY.keys())
 
 @each_robot
 def test_forward_dynamics_inverts_inverse_dynamics(model: wd.Model) -> None:
-    """By articulated bodies and by the factorised mass matrix."""
+    """The methods are articulated bodies and the factorised mass matrix."""
     s = states(model, 2)
     for method in ("aba", "crba"):
         a = wd.oracle(wd.aba, model, s.q, s.v, s.tau, method=method)
@@ -80,7 +80,7 @@ OTHER = """<body name="c"><joint name="thrown" type="free" armature="0.9"/>
 
 @pytest.mark.parametrize("more", ["", OTHER], ids=["base", "several"])
 def test_armature_of_free_joints_equals_mujocos(more: str) -> None:
-    """In the mass matrix and the bias, for a base and for bodies that fly in the world."""
+    """The mass matrix and the bias are compared, for a base and for several free bodies."""
     text = FALLING.format(more)
     model = load(text)
     assert model.floating_base == (not more) and not model.warnings

@@ -43,7 +43,7 @@ def test_the_observer_returns_the_momentum_and_its_rate(robot: Robot) -> None:
 
 @pytest.mark.parametrize("dt", [1e-3, 0.02, 1.0])
 def test_a_constant_force_is_filtered_with_first_order(dt: float) -> None:
-    """At rest against an unknown force the observer gives force (1 - exp(-gain t)) exactly, also
+    """The observer at rest against an unknown force gives force (1 - exp(-gain t)) exactly, also
     for steps far longer than 1 / gain.
     """
     model = by_name("branches_wxyz").model

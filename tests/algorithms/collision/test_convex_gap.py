@@ -18,7 +18,7 @@ def corners(draw: np.random.Generator, count: int) -> tuple[Vector, ...]:
 
 
 def test_the_support_point_is_the_farthest_of_all_points() -> None:
-    """Of those that the core lists."""
+    """The support point is compared with all points that the core lists."""
     draw = np.random.default_rng(0)
     edges = tuple(Vector(*x) for x in draw.normal(size=(2, 3)).tolist())
     core = Core(Vector(1.0, 2.0, 3.0), edges, corners(draw, 6))
@@ -55,7 +55,7 @@ def test_the_distance_of_separate_shapes_is_exact(count: int) -> None:
 
 
 def test_the_depth_of_slightly_overlapping_shapes_is_exact() -> None:
-    """For 12 corners and up to 1 cm."""
+    """Cores of 12 corners overlap by up to 1 cm."""
     draw = np.random.default_rng(3)
     shallow = 0
     for _ in range(150):

@@ -27,7 +27,7 @@ POINTS = (
 
 
 def test_moments_use_the_lowest_points_of_the_spheres() -> None:
-    """About the world's origin they are the sum of x × f. Links of one body are separate."""
+    """Moments about the world's origin are sums of x × f. Links of one body are separate."""
     q = states(QUADRUPED, 1).q[0]
     forces = np.random.default_rng(0).normal(size=(3, 3))
     places = []
