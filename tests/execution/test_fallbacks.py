@@ -173,7 +173,7 @@ def test_systems_without_posix_threads_have_no_native_threads(
 
 
 def test_a_launch_uses_the_threads_that_could_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the end of the process none are."""
+    """No more threads are started at the end of the process."""
 
     class FailingThread:
         def __init__(self, _: object) -> None:

@@ -57,7 +57,7 @@ class Case:
         return wd.oracle(function, self.own, self.q, *arrays, **options)
 
     def rate(self, function, **options):
-        """By differences along the motion."""
+        """Rate of a function's result, by differences along the motion."""
         ahead, behind = (
             wd.oracle(
                 function,
