@@ -51,7 +51,7 @@ def test_derivatives_equal_those_by_forward_mode(model: wd.Model) -> None:
 
 @each_robot
 def test_the_momentum_rate_has_the_force_of_rotating_axes(model: wd.Model) -> None:
-    """So that the observer reports no external force: p' = tau + C^T v - g."""
+    """The observer reports no external force, because p' = tau + C^T v - g."""
     from warpdyn.algorithms.momentum_observer import joint_momentum
     from warpdyn.execution.request.evaluate import tree_of
 

@@ -324,7 +324,7 @@ def test_only_the_ratio_of_weights_matters(factor: float) -> None:
 
 
 def test_a_quaternion_of_a_start_is_normalised() -> None:
-    """So that the errors are those of the result."""
+    """The errors are therefore those of the result."""
     model, foot = wd.load_robot("quadruped"), "FL_foot"
     q = states(model, 4).q
     T = wd.fk(model, q, frame=foot)

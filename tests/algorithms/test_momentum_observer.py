@@ -113,7 +113,7 @@ def test_the_external_wrench_reproduces_the_joint_torques(name: str, reference: 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_equal_the_oracle(name: str, dtype: str, device: str) -> None:
-    """Both functions. Each environment has its own time step and gain, and one of them restarts."""
+    """Each environment has its own time step and gain, and one of them restarts."""
     model = by_name(name).model
     s = states(model, 5).rounded(np.dtype(dtype))
     dt = np.array([0.0, 1e-3, 2e-3, 0.01, 0.5]).astype(dtype).astype(float)

@@ -36,7 +36,7 @@ def separation(a: Core, b: Core) -> tuple[float, np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("count", [4, 12, 32])
 def test_the_distance_of_separate_shapes_is_exact(count: int) -> None:
-    """And the point of the first shape is a nearest one."""
+    """The point of the first shape is a nearest one."""
     draw = np.random.default_rng(count)
     apart = 0
     for _ in range(20):
@@ -81,7 +81,7 @@ def test_deeply_overlapping_shapes_touch_after_the_separation() -> None:
 
 
 def test_points_and_segments_are_accepted_as_shapes() -> None:
-    """Also at the same place, where no direction is between them."""
+    """Two points at the same place have no direction between them. Their normal has length one."""
     point = Core(Vector(0.3, 0.0, 0.0))
     assert separation(Core(ZERO), point)[0] == pytest.approx(0.3)
     segment = Core(ZERO, (Vector(0.0, 0.0, 1.0),))

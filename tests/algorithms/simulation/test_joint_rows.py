@@ -41,7 +41,7 @@ def roll_out(model: wd.Model, q: Any, v: Any, tau: Any = None, **options: Any) -
 
 @pytest.mark.parametrize("share", [0.5, 0.99, -0.99])
 def test_a_joint_below_the_breakaway_torque_does_not_move(share: float) -> None:
-    """Not by one bit in 2 s. Friction balances gravity and tau."""
+    """The position does not change by one bit in 2 s. Friction balances gravity and tau."""
     model, q = pendulum(3.0), [0.7]
     tau = [WEIGHT * math.sin(0.7) + share * 3.0]
     end = roll_out(model, q, [0.0], tau, substeps=400)

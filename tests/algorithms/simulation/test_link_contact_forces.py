@@ -103,7 +103,7 @@ def test_pair_forces_act_on_both_links() -> None:
 
 
 def test_a_link_with_a_touching_pair_is_in_contact() -> None:
-    """Or with a touching point of its own, strictly above the threshold."""
+    """A pair touches strictly above the threshold. A touching point of the link counts, too."""
     flags = pair_flags([[0.0, 0.0, 3.0], [0.0, 2.0, 0.0]], 2.0)
     assert flags == [1.0, 0.0]
     links = ["base", "FL_foot", "FL_calf"]
