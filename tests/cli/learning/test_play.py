@@ -357,7 +357,7 @@ def test_numbers_change_only_on_purpose() -> None:
 
 
 def test_play_shows_the_picture_on_a_screen(policy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the viewer is not installed and no file is requested."""
+    """The viewer is not installed, and no file is requested."""
     shown: list[Any] = []
     monkeypatch.setattr(play_module, "find_spec", lambda name: None)
     monkeypatch.setattr(play_module, "on_screen", lambda: True)
