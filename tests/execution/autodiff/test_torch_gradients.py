@@ -77,7 +77,7 @@ def at_rest(case: Case) -> dict[str, torch.Tensor]:
 
 @pytest.mark.parametrize("case", [c for c in CASES if not c.second], ids=str)
 def test_gradients_are_finite_at_rest(case: Case) -> None:
-    """Where nothing moves or is rotated, including singular configurations."""
+    """Nothing moves or is rotated. Singular configurations are included."""
     arrays = at_rest(case)
     results = case.run(arrays)
     sum(x.sum() for x in results).backward()
