@@ -139,7 +139,7 @@ def test_a_bound_call_reads_its_arrays_at_each_run(device: str) -> None:
 
 
 def test_a_bound_call_allocates_its_result_once() -> None:
-    """When it is bound without out=. Each run returns that array."""
+    """The call is bound without out=. Each run returns the same array."""
     model = by_name("cartpole").model
     s = states(model, 8)
     run = wd.bind(wd.crba, model, s.q)
@@ -265,7 +265,7 @@ def test_bind_needs_a_batched_function() -> None:
 
 
 def test_a_bound_call_reads_its_gravity_at_each_run() -> None:
-    """If it is an array of three numbers."""
+    """Gravity is an array of three numbers."""
     model = by_name("panda").model
     s, gravity = states(model, 5), np.array([0.0, 0.0, -9.81])
     zero = np.zeros_like(s.v)
