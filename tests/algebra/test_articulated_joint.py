@@ -23,8 +23,8 @@ ROUND_OFF = 1e-11
 def test_the_articulated_inertia_satisfies_the_equation_of_motion(
     freedoms: int, draw: np.random.Generator
 ) -> None:
-    """For the parent's acceleration A, the joint's q̈ and a = A + c + S q̈: along S the force I a +
-    p equals tau, and in total it equals the force I^a A + p^a on the parent.
+    """The parent has the acceleration A, the joint q̈, and the body a = A + c + S q̈. Along S the
+    force I a + p equals tau. In total it equals the force I^a A + p^a on the parent.
     """
 
     def vector() -> Vector:

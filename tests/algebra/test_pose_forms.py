@@ -72,7 +72,7 @@ def test_errors_of_a_matrix_give_equal_errors_of_the_quaternion() -> None:
 
 
 def test_a_quarter_turn_has_its_known_forms() -> None:
-    """About z, one metre up."""
+    """The rotation is a quarter turn about z, the position is one metre up."""
     quarter = Placement(AxisRotation(2, 0.0, 1.0), Vector(0.0, 0.0, 1.0))
     assert homogeneous(quarter) == [[0, -1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 1], [0, 0, 0, 1]]
     root = math.sqrt(0.5)

@@ -120,8 +120,8 @@ def test_random_quaternions_have_unit_length(a: float, b: float, c: float) -> No
 
 
 def test_random_rotations_are_uniform() -> None:
-    """Over a grid of the unit cube every column of the rotation averages to zero, and its square to
-    a third.
+    """Each entry of the rotation matrix averages to zero over a grid of the unit cube, and its
+    square to a third.
     """
     steps = (np.arange(20) + 0.5) / 20
     drawn = [

@@ -116,7 +116,7 @@ def test_a_step_that_is_not_needed_is_skipped(needed: float) -> None:
 
 
 def test_a_loop_of_no_steps_returns_the_state() -> None:
-    """On numbers and on symbols. The step is not called, so that nothing is recorded."""
+    """Numbers and symbols are tested. The step is not called, so that nothing is recorded."""
 
     def never(k: Any, state: list, arrays: Any) -> list:
         raise AssertionError("a step of an empty loop")

@@ -98,7 +98,7 @@ def test_mimic_joints_equal_the_reduction_of_the_free_robot(robot: Robot, run) -
 
 
 def test_a_floating_robot_without_torques_falls(robot: Robot, run) -> None:
-    """From rest its base has the acceleration of gravity, and its joints do not move."""
+    """A base at rest accelerates with gravity, and the joints do not accelerate."""
     model = robot.model
     if not model.floating_base:
         pytest.skip("the base is fixed")
@@ -113,7 +113,7 @@ def test_a_floating_robot_without_torques_falls(robot: Robot, run) -> None:
 @settings(max_examples=40)
 @given(random_trees())
 def test_random_trees_solve_the_equation_of_motion(robot: Robot) -> None:
-    """On any tree with inertia beyond every joint, both algorithms give M a + h = tau."""
+    """The result of `aba` satisfies M a + h = tau on any tree with inertia beyond every joint."""
     model, s = robot.model, states(robot.model, 1)
     if unmoved_joint(tree_of(model)) is not None or not model.nv:
         return
@@ -136,7 +136,9 @@ def test_a_point_mass_on_the_axis_is_refused() -> None:
 
 
 def test_aba_equals_pinocchios(robot: Robot, run) -> None:
-    """In float64. Robots with mimic joints are compared by the residual of Pinocchio's M and h."""
+    """Accelerations are compared in float64. Robots with mimic joints are compared only by the
+    residual of Pinocchio's M and h.
+    """
     model, peer, s = movable(robot), in_pinocchio(robot), states(robot.model)
     a = run(wd.aba, model, s.q, s.v, s.tau)
     if not robot.has_mimic:
@@ -148,14 +150,14 @@ def test_aba_equals_pinocchios(robot: Robot, run) -> None:
 
 @pytest.mark.parametrize("chain", tables.RBDL, ids=lambda chain: chain.name)
 def test_accelerations_equal_rbdls_table(chain: tables.Chain, run) -> None:
-    """From rest, for the chains in RBDL's DynamicsTests.cc, in all digits."""
+    """The chains in RBDL's DynamicsTests.cc start from rest. All digits agree."""
     n = len(chain.bodies)
     found = run(wd.aba, chain.model, *np.zeros((3, 1, n)), gravity=tables.RBDL_GRAVITY)
     assert np.max(np.abs(found[0] - chain.qdd)) <= 1e-13
 
 
 def test_accelerations_of_the_puma_560_equal_the_published_table(run) -> None:
-    """With friction and motors, to the printed digits."""
+    """The robot has friction and motors. The printed digits agree."""
     v, applied, wanted = (np.array(x, dtype=float) for x in tables.PUMA_ACCEL)
     model = tables.puma().with_armature(
         {f"joint{i + 1}": g for i, g in enumerate(tables.PUMA_ARMATURE)}

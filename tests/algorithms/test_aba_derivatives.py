@@ -59,7 +59,7 @@ def test_derivatives_of_aba_invert_those_of_rnea(robot: Robot) -> None:
     "name", ["panda", "branches_wxyz", "balls", "mimic_chain", "two_axes", "planar"]
 )
 def test_derivatives_of_aba_equal_finite_differences(name: str) -> None:
-    """Of the oracle's aba, along every coordinate of v, by v and by tau."""
+    """Differences of the oracle's aba are taken along every coordinate of v, by v and by tau."""
     model = by_name(name).model
     s, n = states(model, 1), model.nv
     rows = [np.tile(x[:1], (n, 1)) for x in (s.q, s.v, s.tau)]
@@ -75,7 +75,7 @@ def test_derivatives_of_aba_equal_finite_differences(name: str) -> None:
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_equal_the_oracle(name: str, run, dtype) -> None:
-    """In both precisions, with gravity and forces per environment."""
+    """Both precisions are tested, with gravity and forces per environment."""
     model = by_name(name).model
     s = states(model).rounded(dtype)
     options = {"gravity": s.gravity, "f_ext": {model.link_names[-1]: s.forces[:, -1]}}
@@ -104,7 +104,7 @@ def test_derivatives_of_aba_equal_pinocchios(robot: Robot) -> None:
 
 
 def test_a_joint_without_inertia_is_refused() -> None:
-    """As by aba, with the joint's name. With armature the derivatives exist."""
+    """The error names the joint, as that of aba. With armature the derivatives exist."""
     links, joints = (
         (link("base"), link("arm", 1.0, (0.3, 0, 0)), link("tip")),
         ("shoulder", "wrist"),

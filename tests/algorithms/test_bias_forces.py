@@ -37,7 +37,7 @@ def test_bias_forces_equal_velocity_products_and_gravity(robot: Robot) -> None:
 
 
 def test_velocity_products_are_quadratic_in_v(robot: Robot) -> None:
-    """In free fall h(q, -2 v) = 4 h(q, v)."""
+    """The bias in free fall satisfies h(q, -2 v) = 4 h(q, v)."""
     model, s = robot.model, states(robot.model, 2)
     once, twice = (
         wd.oracle(bias_forces, model, s.q, scale * s.v, gravity=(0.0, 0.0, 0.0))
@@ -48,7 +48,7 @@ def test_velocity_products_are_quadratic_in_v(robot: Robot) -> None:
 
 @pytest.mark.parametrize("name", ["panda", "mimic_branches", "rooted_floating"])
 def test_the_kernel_equals_the_oracle(name: str, run, dtype) -> None:
-    """With the default gravity, and with gravity and forces per environment."""
+    """The default gravity is tested, and gravity and forces per environment."""
     model = by_name(name).model
     s = states(model).rounded(dtype)
     for given in ({}, {"gravity": s.gravity, "f_ext": s.forces}):
@@ -58,8 +58,8 @@ def test_the_kernel_equals_the_oracle(name: str, run, dtype) -> None:
 
 
 def test_bias_forces_exclude_passive_forces() -> None:
-    """With friction and limit springs rnea = M a + h + effect_torques. h is that of the robot
-    without them.
+    """The law with friction and limit springs is rnea = M a + h + effect_torques. h is that of the
+    robot without them.
     """
     model, s = by_name("axes").model, states(by_name("axes").model, 2)
     rubbing = model.with_friction(viscous=2.0, coulomb=1.0).with_limits(

@@ -75,8 +75,8 @@ def test_the_rate_of_momentum_equals_the_external_forces(robot: Robot) -> None:
     ],
 )
 def test_kernels_equal_the_oracle(name: str, dtype: str, run) -> None:
-    """In double precision on difficult robots, in single precision on a legged robot far from the
-    origin.
+    """Double precision is tested on difficult robots, single precision on a legged robot far from
+    the origin.
     """
     model = by_name(name).model
     s = states(model)

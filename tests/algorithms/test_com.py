@@ -122,7 +122,7 @@ def test_velocity_and_acceleration_equal_those_of_the_jacobian(robot: Robot) -> 
 @settings(max_examples=30)
 @given(random_trees())
 def test_velocity_and_acceleration_equal_finite_differences(robot: Robot) -> None:
-    """On any tree, of position and velocity along the motion."""
+    """Differences of position and velocity along the motion are taken on any tree."""
     model, s = robot.model, states(robot.model, 1)
     for subtree in with_mass(model):
         points, speeds = [], []

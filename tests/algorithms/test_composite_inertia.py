@@ -45,7 +45,9 @@ def test_a_composite_is_the_sum_of_the_inertias_beyond_it(robot: Robot) -> None:
 
 
 def test_the_composite_at_the_root_is_the_whole_robot(robot: Robot) -> None:
-    """With the total mass, root-fixed links included. Its first moment gives the centre of mass."""
+    """The composite has the total mass, root-fixed links included. Its first moment gives the
+    centre of mass.
+    """
     model, tree = robot.model, tree_of(robot.model)
     q = states(model, 1).q[0]
     base = tree.frames[model.root].body
@@ -58,8 +60,8 @@ def test_the_composite_at_the_root_is_the_whole_robot(robot: Robot) -> None:
 
 
 def test_reference_points_near_the_com_do_not_change_the_inertia(robot: Robot) -> None:
-    """About the centre of mass, from there or from the root link's origin, with placements from
-    point to point.
+    """The inertia about the centre of mass is the same from points near it and from the root link's
+    origin. Placements lead from point to point.
     """
     model, tree = robot.model, tree_of(robot.model)
     q = states(model, 1).q[0].tolist()
@@ -106,7 +108,7 @@ def test_the_first_moment_about_the_centre_of_mass_is_zero() -> None:
 
 @pytest.mark.parametrize("robot", [r for r in ROBOTS if r.floating], ids=lambda r: r.name)
 def test_root_axes_of_a_floating_base_are_those_requested(robot: Robot) -> None:
-    """In the world's axes its rotation, in its own axes the identity."""
+    """The world's axes give the rotation of the base, its own axes give the identity."""
     model, tree = robot.model, tree_of(robot.model)
     q = states(model, 1).q[0]
     base = tree.frames[model.root].body
@@ -119,7 +121,7 @@ def test_root_axes_of_a_floating_base_are_those_requested(robot: Robot) -> None:
 
 
 def test_a_fixed_root_has_the_axes_of_the_world() -> None:
-    """For any requested axes."""
+    """All requested axes are those of the world."""
     tree = tree_of(by_name("rooted").model)
     for axes in ("base", "world"):
         rows = as_matrix(root_axes(tree, [0.3], WORLD, axes)).matrix.rows

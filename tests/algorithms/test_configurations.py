@@ -31,7 +31,7 @@ ANGLES = np.linspace(-math.pi + 1e-9, math.pi, 41)
     ],
 )
 def test_an_entry_is_a_function_of_a_scaled_coordinate(function: str, wanted) -> None:
-    """Of the named column times a factor plus an offset, independent of the tree."""
+    """The argument is the named column times a factor plus an offset, independent of the tree."""
     q = [0.3, -1.2, 2.0]
     found = convert_configuration(
         None, q, [(function, (2,), -0.5, 0.25), (function, (0,), 1.0, 0.0)]
@@ -40,7 +40,7 @@ def test_an_entry_is_a_function_of_a_scaled_coordinate(function: str, wanted) ->
 
 
 def test_an_angle_is_recovered_from_cosine_and_sine() -> None:
-    """In every quadrant, also for a pair that is not of unit length."""
+    """The angle is recovered in every quadrant, also from a pair that is not of unit length."""
     entries = [("cos", (0,), 1.0, 0.0), ("sin", (0,), 1.0, 0.0)]
     for angle in ANGLES.tolist():
         pair = convert_configuration(None, [angle], entries)  # type: ignore[arg-type]

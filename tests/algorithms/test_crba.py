@@ -125,14 +125,14 @@ def test_columns_of_the_inertia_matrix_of_random_trees_equal_rnea(robot: Robot) 
 
 
 def test_crba_equals_pinocchios(robot: Robot, run) -> None:
-    """In float64 for the same robot and state."""
+    """Matrices are computed in float64 for the same robot and state."""
     peer, s = in_pinocchio(robot), states(robot.model)
     assert isinstance(peer, Peer)
     assert error(run(wd.crba, robot.model, s.q), peer.crba(s.q)) <= ROUND_OFF["float64"]
 
 
 def test_the_inertia_matrix_of_the_puma_560_equals_the_published_table(run) -> None:
-    """With its motors, to the printed digits."""
+    """The robot has its motors. The printed digits agree."""
     M = run(wd.crba, tables.puma(), np.array([tables.PUMA_QN]))[0] + np.diag(tables.PUMA_ARMATURE)
     assert np.max(np.abs(np.diag(M) - tables.PUMA_M_DIAGONAL)) <= tables.PRINTED
     for (i, j), value in tables.PUMA_M.items():

@@ -96,7 +96,7 @@ def test_contact_power_completes_the_rate_of_energy(robot: Robot) -> None:
 
 @pytest.mark.parametrize("coulomb", [0.0, 0.3])
 def test_the_energy_of_a_pendulum_falls_by_the_work_of_friction(coulomb: float) -> None:
-    """Over half a second of Runge-Kutta steps of 1 ms."""
+    """The work is integrated over half a second of Runge-Kutta steps of 1 ms."""
     model = by_name("double_pendulum").model.with_friction(
         viscous=0.2 if coulomb else 0.0, coulomb=coulomb
     )

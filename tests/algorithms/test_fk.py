@@ -127,7 +127,7 @@ def test_a_floating_base_moves_the_fixed_robot(name: str, run) -> None:
 @settings(max_examples=60)
 @given(random_trees())
 def test_poses_of_random_trees_follow_the_description(robot: Robot) -> None:
-    """On any tree, by the oracle: each link is where its joint places it."""
+    """The oracle's pose of each link is the one that its joint gives, on any tree."""
     test_poses_follow_the_description(
         robot, lambda function, model, q: wd.oracle(function, model, q)
     )
@@ -167,7 +167,7 @@ def test_poses_equal_the_matrices(robot: Robot) -> None:
 
 
 def test_quaternions_are_accurate_for_every_rotation(device: str) -> None:
-    """For no rotation, half turns, and rotations near them.
+    """The cases are no rotation, half turns, and rotations near them.
 
     Each of the four components is the largest once.
     """

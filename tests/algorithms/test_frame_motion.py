@@ -38,7 +38,7 @@ KERNELS = (
 
 @pytest.mark.parametrize("name, dtype, reference", KERNELS)
 def test_kernels_equal_the_oracle(name: str, dtype: str, reference: str, device: str) -> None:
-    """For all links at once, and for the last one, which is another program."""
+    """Kernels of all links and of the last link, which is another program, are compared."""
     model, near = by_name(name).model, ROUND_OFF[dtype]
     s = states(model)
     for chosen in ({}, {"frame": model.link_names[-1]}):
@@ -91,7 +91,9 @@ def test_bias_acceleration_equals_the_rate_of_the_jacobian_times_v(robot: Robot)
 @settings(max_examples=30)
 @given(random_trees())
 def test_acceleration_is_the_rate_of_velocity(robot: Robot) -> None:
-    """On any tree: the derivative of the velocity's components along the motion (q' = v, v' = a)."""
+    """The rate is the derivative of the velocity's components along the motion (q' = v, v' = a), on
+    any tree.
+    """
     model, s = robot.model, states(robot.model, 1)
     for reference in REFERENCES:
         kind = "classical" if reference == MIXED else "spatial"
@@ -112,7 +114,7 @@ def test_acceleration_is_the_rate_of_velocity(robot: Robot) -> None:
 
 
 def test_classical_acceleration_is_spatial_plus_omega_cross_v(robot: Robot) -> None:
-    """In every reference."""
+    """The relation holds in every reference."""
     model, s = robot.model, states(robot.model, 3)
     for reference in REFERENCES:
         V = wd.oracle(kinematics.frame_velocity, model, s.q, s.v, reference=reference)

@@ -24,7 +24,7 @@ each_robot = pytest.mark.parametrize("model", HEAVY.values(), ids=HEAVY.keys())
 
 @each_robot
 def test_forward_dynamics_inverts_inverse_dynamics(model: wd.Model) -> None:
-    """By articulated bodies and by the factorised mass matrix."""
+    """The methods are articulated bodies and the factorised mass matrix."""
     s = states(model, 2)
     for method in ("aba", "crba"):
         a = wd.oracle(wd.aba, model, s.q, s.v, s.tau, method=method)
@@ -51,7 +51,7 @@ def test_derivatives_equal_those_by_forward_mode(model: wd.Model) -> None:
 
 @each_robot
 def test_the_momentum_rate_has_the_force_of_rotating_axes(model: wd.Model) -> None:
-    """So that the observer reports no external force: p' = tau + C^T v - g."""
+    """The observer reports no external force, because p' = tau + C^T v - g."""
     from warpdyn.algorithms.momentum_observer import joint_momentum
     from warpdyn.execution.request.evaluate import tree_of
 
@@ -80,7 +80,7 @@ OTHER = """<body name="c"><joint name="thrown" type="free" armature="0.9"/>
 
 @pytest.mark.parametrize("more", ["", OTHER], ids=["base", "several"])
 def test_armature_of_free_joints_equals_mujocos(more: str) -> None:
-    """In the mass matrix and the bias, for a base and for bodies that fly in the world."""
+    """The mass matrix and the bias are compared, for a base and for several free bodies."""
     text = FALLING.format(more)
     model = load(text)
     assert model.floating_base == (not more) and not model.warnings

@@ -25,7 +25,7 @@ def test_gravity_torques_equal_inverse_dynamics_at_rest(robot: Robot) -> None:
 
 @pytest.mark.parametrize("name", ["panda", "mimic_branches", "rooted_floating"])
 def test_the_kernel_equals_the_oracle(name: str, run, dtype) -> None:
-    """With the default gravity, and with gravity and forces per environment."""
+    """The default gravity is tested, and gravity and forces per environment."""
     model = by_name(name).model
     s = states(model).rounded(dtype)
     for given in ({}, {"gravity": s.gravity, "f_ext": s.forces}):
@@ -35,7 +35,7 @@ def test_the_kernel_equals_the_oracle(name: str, run, dtype) -> None:
 
 
 def test_gravity_torques_exclude_limit_springs() -> None:
-    """Beyond a limit too. `effect_torques` has these forces."""
+    """The springs act beyond the limits. `effect_torques` returns their forces."""
     model, q = by_name("axes").model, states(by_name("axes").model, 2).q
     springy = model.with_limits("slanted", lower=-0.1, upper=0.1).with_limit_springs(
         stiffness=100.0

@@ -55,8 +55,8 @@ def test_nearly_all_of_4096_targets_are_reached(name: str, seed: int) -> None:
     ],
 )
 def test_several_frames_of_any_robot_are_reached(name: str) -> None:
-    """With all kinds of joints, mimic joints, free bases and both orders of quaternions, for up to
-    three targets at once.
+    """The robots have all kinds of joints, mimic joints, free bases and both orders of quaternions.
+    Up to three targets are reached at once.
     """
     model = by_name(name).model
     targets = reachable(model, 64, list(model.link_names[-1:-8:-3]))
@@ -103,7 +103,7 @@ def test_weights_choose_between_position_and_orientation() -> None:
 
 
 def test_targets_out_of_reach_get_the_nearest_configuration() -> None:
-    """Beyond two links of a pendulum, and beyond the arm of a robot.
+    """Targets are beyond two links of a pendulum, and beyond the arm of a robot.
 
     There is no success, and the error is the missing length.
     """
@@ -324,7 +324,7 @@ def test_only_the_ratio_of_weights_matters(factor: float) -> None:
 
 
 def test_a_quaternion_of_a_start_is_normalised() -> None:
-    """So that the errors are those of the result."""
+    """The errors are therefore those of the result."""
     model, foot = wd.load_robot("quadruped"), "FL_foot"
     q = states(model, 4).q
     T = wd.fk(model, q, frame=foot)

@@ -19,7 +19,7 @@ from warpdyn.functions.inverse_kinematics import Solution, inverse_kinematics
 
 
 def test_the_kernel_takes_the_steps_of_the_oracle() -> None:
-    """With few steps, because rounding errors grow."""
+    """Few steps are compared, because rounding errors grow."""
     model, hand = wd.load_robot("ur5e"), "tool0"
     T = reachable(model, 6, [hand], seed=2)
     found, wanted = (
@@ -33,7 +33,7 @@ def test_the_kernel_takes_the_steps_of_the_oracle() -> None:
 
 
 def test_an_environment_does_not_depend_on_the_others(dtype: np.dtype) -> None:
-    """In all bits, in any order and any batch.
+    """Results are equal in all bits, in any order and any batch.
 
     NaN fails at once and only in its own environment.
     """
@@ -58,7 +58,7 @@ def test_an_environment_does_not_depend_on_the_others(dtype: np.dtype) -> None:
 
 @needs_compiler
 def test_the_cuda_source_gives_the_same_solutions_on_the_host(tmp_path: Path) -> None:
-    """With one environment per thread."""
+    """Each thread solves one environment."""
     model, hand = wd.load_robot("ur5e"), "tool0"
     B, T = 40, reachable(wd.load_robot("ur5e"), 40, ["tool0"])[hand]
     call = inverse_kinematics.describe(model, {hand: T})

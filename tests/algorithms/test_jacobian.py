@@ -173,7 +173,7 @@ def test_jacobians_equal_pinocchios(robot: Robot) -> None:
 
 
 def test_jacobians_of_several_frames_equal_those_of_each(robot: Robot) -> None:
-    """For all links, or for those named, in the given order."""
+    """The frames are all links, or named links in the given order."""
     model, q = robot.model, states(robot.model, 2).q
     names = model.link_names[::-3]
     for reference in REFERENCES:
@@ -209,7 +209,9 @@ def test_the_algorithm_from_the_root_gives_the_same_jacobians(robot: Robot) -> N
 def test_kernels_of_several_frames_equal_the_oracle(
     name: str, dtype: str, reference: str, device: str
 ) -> None:
-    """For all links, relative to another link, and pose with Jacobian in one pass."""
+    """The Jacobians are those of all links, one relative to another link, and one in one pass with
+    the pose.
+    """
     model, near = by_name(name).model, ROUND_OFF[dtype]
     q, frame = states(model).q, farthest(model)
     options = {"dtype": dtype, "reference": reference}
@@ -299,7 +301,7 @@ def test_parts_are_rows_of_the_jacobian(run) -> None:
 
 
 def test_pose_and_jacobian_returns_both_functions_results(robot: Robot) -> None:
-    """In every reference, for the link farthest from the root."""
+    """Every reference is tested, for the link farthest from the root."""
     model, q = robot.model, states(robot.model, 2).q
     frame = farthest(model)
     for reference in REFERENCES:

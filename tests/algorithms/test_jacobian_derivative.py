@@ -45,7 +45,7 @@ def test_kernels_equal_the_oracle(name: str, dtype: str, reference: str, device:
 @settings(max_examples=40)
 @given(random_trees())
 def test_the_jacobian_derivative_is_the_rate_of_the_jacobian(robot: Robot) -> None:
-    """On any tree, by differences of the oracle's J along v."""
+    """The rate is a difference of the oracle's J along v, on any tree."""
     model, s = robot.model, states(robot.model, 1)
     frame = model.link_names[-1]
     for reference in REFERENCES:
@@ -66,7 +66,7 @@ def test_the_jacobian_derivative_is_the_rate_of_the_jacobian(robot: Robot) -> No
 
 
 def test_the_hessian_is_the_derivative_of_the_jacobian(robot: Robot) -> None:
-    """By differences of the oracle's J along each coordinate of the tangent space."""
+    """The derivative is a difference of the oracle's J along each coordinate of v."""
     model, s = robot.model, states(robot.model, 1)
     frame = model.link_names[-1]
     for reference in REFERENCES:
@@ -103,7 +103,7 @@ def test_the_hessian_times_velocity_is_the_jacobian_derivative(robot: Robot) -> 
 
 @pytest.mark.parametrize("name", ["panda", "ur5e", "slides", "mimic_chain", "branches"])
 def test_the_linear_part_of_the_hessian_is_symmetric(name: str) -> None:
-    """For joints of one coordinate, because second derivatives of a position commute."""
+    """Joints have one coordinate each. Second derivatives of a position commute."""
     model = by_name(name).model
     options = {"frame": model.link_names[-1], "part": "linear"}
     H_ = wd.oracle(kinematics.kinematic_hessian, model, states(model, 3).q, **options)

@@ -83,7 +83,7 @@ def test_integrate_inverts_difference(robot: Robot) -> None:
 
 
 def test_interpolation_starts_at_q0_and_ends_at_q1(robot: Robot) -> None:
-    """At t = 1 it equals a step by the whole difference. Two halves equal the whole."""
+    """The end at t = 1 equals a step by the whole difference. Two halves equal the whole."""
     model, s = robot.model, states(robot.model, 4)
     p = wd.oracle(manifold.integrate, model, s.q, s.v)
     at = [wd.oracle(manifold.interpolate, model, s.q, p, t) for t in (0.0, 0.5, 1.0)]
@@ -152,7 +152,7 @@ def test_clamp_keeps_nan() -> None:
 
 
 def expm(A: np.ndarray) -> np.ndarray:
-    """By its series, for a scaled matrix, in long double."""
+    """Matrix exponential by its series, for a scaled matrix, in long double."""
     A = A.astype(np.longdouble) / 16
     total = term = np.eye(4, dtype=np.longdouble)
     for k in range(1, 25):
@@ -165,7 +165,7 @@ def expm(A: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("angle", [0.0, 1e-8, 1e-3, 0.2499, 0.2501, 1.0, 3.0, math.pi - 1e-9, 5.0])
 def test_the_exponential_of_a_twist_equals_the_matrix_exponential(angle: float) -> None:
-    """Of [ω× v; 0 0]. The logarithm returns the twist of the shorter rotation."""
+    """The matrix is [ω× v; 0 0]. The logarithm returns the twist of the shorter rotation."""
     v, axis = np.array([0.3, -0.7, 0.5]), np.array([0.36, 0.48, -0.8])
     w = angle * axis
     A = np.zeros((4, 4))
@@ -197,7 +197,7 @@ def test_the_logarithm_of_a_quaternion_is_its_rotation_vector(n: float) -> None:
 
 @few
 def test_kernels_equal_the_oracle(name: str, run) -> None:
-    """For every function in float64 and float32."""
+    """Every function is compared in float64 and float32."""
     model = by_name(name).model
     for dtype, tolerance in ((np.float64, ROUND_OFF), (np.float32, SINGLE)):
         s = states(model).rounded(np.dtype(dtype))

@@ -52,7 +52,7 @@ def test_kernels_equal_the_oracle(name: str, dtype: str, device: str) -> None:
 
 
 def test_the_manipulability_of_a_stretched_arm_is_zero() -> None:
-    """To rounding, not to its square root, and without NaN."""
+    """The value is zero to rounding, not only to the square root of rounding. It is not NaN."""
     model = by_name("ur5e").model
     q = np.array([[0.3, -1.0, 0.0, 0.4, 0.5, 0.1], [0.3, -1.0, 1e-6, 0.4, 0.5, 0.1]])
     found = kinematics.manipulability(model, q, frame=model.link_names[-1])

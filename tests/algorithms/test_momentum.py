@@ -56,7 +56,7 @@ def test_linear_momentum_is_mass_times_velocity_of_the_com(robot: Robot) -> None
 
 
 def test_locked_inertia_is_the_sum_of_the_links_moved_inertias(robot: Robot) -> None:
-    """About each reference point, in each reference's axes."""
+    """The inertia is about each reference point, in each reference's axes."""
     model, q = robot.model, states(robot.model, 2).q
     links = Links(model, q)
     root = links.T[:, 0]
@@ -103,7 +103,9 @@ def test_references_express_one_momentum_at_several_points(robot: Robot) -> None
 
 
 def test_average_velocity_times_locked_inertia_is_momentum(robot: Robot) -> None:
-    """In every reference. Its Jacobian times v is the average velocity."""
+    """The law holds in every reference. The Jacobian of the average velocity times v is that
+    velocity.
+    """
     model, s = robot.model, states(robot.model, 2)
     for reference in REFERENCES:
         inertia = wd.oracle(centroidal.locked_inertia, model, s.q, reference=reference)
@@ -167,7 +169,7 @@ def test_root_fixed_links_change_the_com_but_not_the_momentum() -> None:
 
 
 def test_momentum_does_not_depend_on_the_position_of_the_robot(run) -> None:
-    """In no bit, about the centre of mass or the base of a free robot."""
+    """No bit changes, about the centre of mass or the base of a free robot."""
     model = by_name("quadruped_floating").model
     s = states(model, 4)
     far = s.q.copy()
@@ -180,7 +182,7 @@ def test_momentum_does_not_depend_on_the_position_of_the_robot(run) -> None:
 @pytest.mark.parametrize("function", [*JACOBIANS, *VECTORS], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("name", ["rooted", "free_inside_wxyz", "mimic_chain_floating"])
 def test_kernels_equal_the_oracle(function, name: str, run) -> None:
-    """In float64 for every function."""
+    """Every function is compared in float64."""
     model = by_name(name).model
     s = states(model)
     given = (s.q,) if function in JACOBIANS else (s.q, s.v)
@@ -190,7 +192,7 @@ def test_kernels_equal_the_oracle(function, name: str, run) -> None:
 
 @pytest.mark.parametrize("function", [*JACOBIANS, *VECTORS], ids=lambda f: f.__name__)
 def test_single_precision_equals_the_oracle(function, run) -> None:
-    """On a legged robot far from the origin."""
+    """The robot has legs and is far from the origin."""
     model = by_name("quadruped_floating").model
     s = states(model)
     s.q[:, :3] += 1000.0
@@ -211,7 +213,9 @@ def test_single_precision_equals_the_oracle(function, run) -> None:
     ids=lambda f: f.__name__,
 )
 def test_a_robot_far_along_its_rails_loses_no_precision(function, name: str, run) -> None:
-    """In float32, thirty metres from where its rails begin, about the centre of mass."""
+    """The robot is thirty metres from where its rails begin. Results are about the centre of mass,
+    in float32.
+    """
     model = by_name(name).model
     s = states(model)
     s.q[:, :1] += 30.0

@@ -43,7 +43,7 @@ def test_the_observer_returns_the_momentum_and_its_rate(robot: Robot) -> None:
 
 @pytest.mark.parametrize("dt", [1e-3, 0.02, 1.0])
 def test_a_constant_force_is_filtered_with_first_order(dt: float) -> None:
-    """At rest against an unknown force the observer gives force (1 - exp(-gain t)) exactly, also
+    """The observer at rest against an unknown force gives force (1 - exp(-gain t)) exactly, also
     for steps far longer than 1 / gain.
     """
     model = by_name("branches_wxyz").model
@@ -113,7 +113,7 @@ def test_the_external_wrench_reproduces_the_joint_torques(name: str, reference: 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_equal_the_oracle(name: str, dtype: str, device: str) -> None:
-    """Both functions. Each environment has its own time step and gain, and one of them restarts."""
+    """Each environment has its own time step and gain, and one of them restarts."""
     model = by_name(name).model
     s = states(model, 5).rounded(np.dtype(dtype))
     dt = np.array([0.0, 1e-3, 2e-3, 0.01, 0.5]).astype(dtype).astype(float)

@@ -57,7 +57,7 @@ def test_inertia_and_consistent_inverse_satisfy_their_definitions(
 @pytest.mark.parametrize("reference", REFERENCES)
 @pytest.mark.parametrize("name", ROBOTS[:2])
 def test_forces_on_the_frame_give_its_acceleration(name: str, reference: str) -> None:
-    """With tau = J^T f the rate A of the frame's velocity, by Pinocchio's kinematics, satisfies
+    """The rate A of the frame's velocity for tau = J^T f, by Pinocchio's kinematics, satisfies
     Lambda A + bias = f. The bias has gravity, forces on links and friction.
     """
     model, frame, s = case(name)
@@ -88,7 +88,9 @@ def test_forces_on_the_frame_give_its_acceleration(name: str, reference: str) ->
 
 @pytest.mark.parametrize("part", ["linear", "angular"])
 def test_the_inertia_of_a_part_is_the_inverse_of_its_mobility(part: str) -> None:
-    """For three directions it is the inverse of that part of J M^-1 J^T, not a part of the whole."""
+    """The inertia of three directions is the inverse of that part of J M^-1 J^T, not a part of the
+    whole.
+    """
     model, frame, s = case("panda")
     inertia, bias, inverse = wd.oracle(operational_space, model, s.q, s.v, frame=frame, part=part)
     rows = slice(0, 3) if part == "linear" else slice(3, 6)
@@ -100,7 +102,7 @@ def test_the_inertia_of_a_part_is_the_inverse_of_its_mobility(part: str) -> None
 
 
 def test_the_bias_without_gravity_is_quadratic_in_v() -> None:
-    """At rest it is zero. With gravity it has the weight of the robot."""
+    """The bias at rest is zero."""
     model, frame, s = case("panda")
     free = {"gravity": (0.0, 0.0, 0.0), "frame": frame}
     still = wd.oracle(operational_space, model, s.q, 0 * s.v, **free)[1]

@@ -54,7 +54,7 @@ def potential(model: wd.Model, q: np.ndarray) -> np.ndarray:
 
 @each_model
 def test_the_force_is_the_gradient_of_a_potential(model: wd.Model) -> None:
-    """Along each coordinate of v, by central differences on the manifold."""
+    """The gradient is taken along each coordinate of v, by central differences on the manifold."""
     s = states(model, 2)
     found = wd.oracle(effect_torques, model, s.q, 0.0 * s.v)
     for q, tau in zip(s.q, found, strict=True):
@@ -65,7 +65,7 @@ def test_the_force_is_the_gradient_of_a_potential(model: wd.Model) -> None:
 
 @each_model
 def test_derivatives_equal_finite_differences_and_forward_mode(model: wd.Model) -> None:
-    """Of the recursion, along every coordinate of v."""
+    """Derivatives by the recursion are compared along every coordinate of v."""
     s, n = states(model, 1), model.nv
     by_q, by_v, _ = wd.oracle(wd.rnea_derivatives, model, s.q, s.v, s.a)
     rows = [np.tile(x[:1], (n, 1)) for x in (s.q, s.v, s.a)]
@@ -105,7 +105,7 @@ def test_kernels_equal_the_oracle(model: wd.Model, run, dtype) -> None:
 
 
 def test_stiffness_can_vary_between_environments(run, device: str) -> None:
-    """By params. One environment equals a model of that stiffness, the base has the file's."""
+    """Params set the stiffness of one joint. Each environment equals a model of its stiffness."""
     model = MODELS["balls"]
     name = next(j.name for j in model.joints if j.effects)
     s, k = states(model, 3), np.array([1.0, 20.0, 0.5])

@@ -95,7 +95,7 @@ def test_mimic_joints_have_their_own_effects(robot: Robot) -> None:
 
 @pytest.mark.parametrize("name", ["panda", "mimic_branches", "axes", "free_inside"])
 def test_kernels_equal_the_oracle(name: str, run, dtype) -> None:
-    """In inverse and forward dynamics, and as a function."""
+    """Inverse dynamics, forward dynamics and `effect_torques` are compared."""
     model = with_all_effects(by_name(name).model)
     s = states(model).rounded(dtype)
     for function, arrays in ((wd.rnea, (s.q, s.v, s.a)), (effect_torques, (s.q, s.v))):
@@ -155,9 +155,9 @@ def test_springs_of_the_description_act_on_request() -> None:
 
 
 def test_a_body_with_full_gravity_compensation_floats() -> None:
-    """At rest without torque under any gravity.
+    """The robot stays at rest without torque under any gravity.
 
-    Its inertia does not change, and without gravity nothing is compensated.
+    Its accelerations are those without gravity, and its inertia does not change.
     """
     model = by_name("quadruped_floating").model
     floating, s = model.with_gravity_compensation(1.0), states(model, 2)
@@ -180,7 +180,7 @@ def test_one_value_applies_to_all_joints_except_free_and_mimic_ones() -> None:
 
 
 def test_omitted_values_are_kept_and_zero_removes_an_effect() -> None:
-    """For one call after another. The keys of the models differ."""
+    """Values are set by one call after another. The keys of the models differ."""
     plain = by_name("axes").model
     model = plain.with_friction(viscous=1.0).with_friction(coulomb={"slanted": 2.0})
     effects = model.joint("slanted").effects[0]

@@ -83,7 +83,7 @@ def test_each_form_is_converted_to_the_other(order: str) -> None:
 
 @pytest.mark.parametrize("function, given", FUNCTIONS, ids=lambda x: getattr(x, "__name__", x))
 def test_kernels_equal_the_algorithms(function, given: str, device: str, dtype) -> None:
-    """On the device, in one dtype, for a batch and for one."""
+    """Kernels on the device are compared in one dtype, for a batch and for one."""
     rounded = examples("wxyz")[given].astype(dtype).astype(float)
     kind = wp.float64 if dtype == np.float64 else wp.float32
     found = function(wp.array(rounded, dtype=kind, device=device), order="wxyz").numpy()

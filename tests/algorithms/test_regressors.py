@@ -111,7 +111,7 @@ def test_a_free_body_shows_all_ten_parameters(run) -> None:
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("name", ["rooted", "free_inside_wxyz", "mimic_chain_floating"])
 def test_kernels_equal_the_oracle(function, name: str, run, dtype) -> None:
-    """For every regressor in both precisions."""
+    """Every regressor is compared in both precisions."""
     model = by_name(name).model
     s = states(model).rounded(dtype)
     given = arguments(function, s)

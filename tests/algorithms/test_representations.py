@@ -101,8 +101,8 @@ def test_power_is_the_same_in_all_representations(floating: Robot) -> None:
 
 
 def test_accelerations_are_rates_of_velocities(floating: Robot) -> None:
-    """Of the converted components, by central differences, in which the curvature of the motion
-    cancels.
+    """Rates of the converted components are central differences, in which the curvature of the
+    motion cancels.
     """
     model, s = floating.model, states(floating.model, 2)
     later, earlier = ((step(model, s.q, t * s.v), s.v + t * s.a) for t in (H, -H))
@@ -161,7 +161,7 @@ def poses(count: int = 5) -> np.ndarray:
 
 
 def test_motion_and_force_transforms_convert_twists_and_wrenches() -> None:
-    """From local to world they are 6x6 matrices, each the inverse transpose of the other."""
+    """The 6x6 matrices from local to world are each the inverse transpose of the other."""
     pose, six = poses(), np.random.default_rng(4).normal(size=(5, 6))
     X, Xf = rep.motion_transform(pose), rep.force_transform(pose)
     assert error(Xf, np.linalg.inv(X).transpose(0, 2, 1)) <= ROUND_OFF["float64"]
@@ -172,7 +172,7 @@ def test_motion_and_force_transforms_convert_twists_and_wrenches() -> None:
 
 
 def test_conversions_of_the_base_equal_those_of_its_twist(run) -> None:
-    """At the pose of the base."""
+    """Twist and wrench are converted at the pose of the base."""
     model = by_name("quadruped_floating").model
     s = states(model)
     for source, target in permutations(REFERENCES, 2):

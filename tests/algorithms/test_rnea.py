@@ -57,7 +57,7 @@ def test_rnea_equals_the_oracle(robot: Robot, run, dtype) -> None:
 
 
 def test_rnea_with_forces_and_gravity_equals_the_oracle(robot: Robot, run) -> None:
-    """With gravity per environment and a force on every link."""
+    """Gravity differs between environments, and a force acts on every link."""
     s = states(robot.model)
     found = run(wd.rnea, robot.model, s.q, s.v, s.a, gravity=s.gravity, f_ext=s.forces)
     wanted = wd.oracle(wd.rnea, robot.model, s.q, s.v, s.a, gravity=s.gravity, f_ext=s.forces)
@@ -138,7 +138,7 @@ def test_mimic_joints_equal_the_reduction_of_the_free_robot(robot: Robot, run) -
     "name", ["panda", "rooted", "planar", "mimic_branches", "free_inside", "massless"]
 )
 def test_a_floating_robot_at_rest_has_the_forces_of_the_fixed_robot(name: str, run) -> None:
-    """With the base at rest at orientation R, joint forces are those of the fixed robot under
+    """Joint forces with the base at rest at orientation R are those of the fixed robot under
     gravity R^T g.
     """
     fixed = by_name(name)
@@ -201,7 +201,7 @@ def test_random_trees_satisfy_the_power_balance(robot: Robot) -> None:
 
 
 def test_rnea_equals_pinocchios(robot: Robot, run) -> None:
-    """In float64 for the same robot and state."""
+    """Forces are computed in float64 for the same robot and state."""
     s = states(robot.model)
     wanted = in_pinocchio(robot).rnea(s.q, s.v, s.a)
     assert error(run(wd.rnea, robot.model, s.q, s.v, s.a), wanted) <= ROUND_OFF["float64"]
@@ -209,7 +209,7 @@ def test_rnea_equals_pinocchios(robot: Robot, run) -> None:
 
 @pytest.mark.parametrize("case", tables.PUMA_RNE, ids=lambda case: case.name)
 def test_forces_of_the_puma_560_equal_the_published_table(case: tables.PumaCase, run) -> None:
-    """As the Robotics Toolbox prints them, with motors."""
+    """The Robotics Toolbox printed the table, with motors."""
     model, q, one = tables.puma(), np.array([tables.PUMA_QN]), np.ones((1, 6))
     links = run(wd.rnea, model, q, case.v * one, case.a * one, gravity=case.gravity)
     found = links[0] + tables.puma_motors(case.v * one[0], case.a * one[0])

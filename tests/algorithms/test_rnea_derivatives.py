@@ -49,7 +49,7 @@ def differences(
 
 
 def test_derivatives_of_rnea_equal_finite_differences(robot: Robot) -> None:
-    """Along every coordinate of v with forces on links, and by v and a."""
+    """Derivatives are compared along every coordinate of v with forces on links, and by v and a."""
     model, s = robot.model, states(robot.model, 1)
     forces = {model.link_names[-1]: s.forces[:, -1]}
     tau = wd.oracle(wd.rnea, model, s.q, s.v, s.a, f_ext=forces)
@@ -68,7 +68,7 @@ def test_derivatives_of_random_trees_equal_finite_differences(robot: Robot) -> N
 
 
 def test_the_recursion_equals_forward_mode(robot: Robot) -> None:
-    """On the recorded rnea."""
+    """Forward mode differentiates the recorded rnea."""
     model, s = robot.model, states(robot.model, 2)
     if model.nv > 20:
         pytest.skip("forward mode of a large robot takes long")
@@ -83,7 +83,7 @@ def test_the_recursion_equals_forward_mode(robot: Robot) -> None:
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_equal_the_oracle(name: str, run, dtype) -> None:
-    """In both precisions, with gravity and forces per environment."""
+    """Both precisions are tested, with gravity and forces per environment."""
     model = by_name(name).model
     s = states(model).rounded(dtype)
     options = {"gravity": s.gravity, "f_ext": {model.link_names[-1]: s.forces[:, -1]}}
@@ -110,7 +110,7 @@ def test_derivatives_include_joint_effects(quantity: str) -> None:
 
 
 def test_derivatives_include_gravity_compensation() -> None:
-    """By q, in all columns, for different shares, one of them above 1."""
+    """All columns are compared for different shares, one of them above 1."""
     model = by_name("mimic_branches").model.with_gravity_compensation(0.4)
     model = model.with_gravity_compensation({model.link_names[-1]: 1.5})
     s = states(model, 2)

@@ -83,7 +83,7 @@ def test_springs_and_damping_act_along_the_tendon(model: wd.Model) -> None:
 
 
 def test_forward_dynamics_inverts_inverse_dynamics(model: wd.Model) -> None:
-    """By the factorised mass matrix. Articulated bodies with tendons are refused."""
+    """The method is the factorised mass matrix. Articulated bodies refuse tendons with armature."""
     s = states(model, 2)
     a = wd.oracle(wd.aba, model, s.q, s.v, s.tau)
     assert error(wd.oracle(wd.rnea, model, s.q, s.v, a), s.tau) < 1e-9

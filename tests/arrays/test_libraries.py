@@ -176,7 +176,7 @@ def test_plain_numbers_belong_to_numpy(thing: object) -> None:
 
 
 def test_numpys_numbers_may_be_mixed_with_any_library() -> None:
-    """Of several values, the first that is not NumPy's decides the library."""
+    """The first of several values that is not NumPy's decides the library."""
     assert library_of_all([1.0, np.zeros(2), [2.0]]) is NUMPY
     assert library_of_all([np.zeros(2), wp.zeros(2), 1.0]) is WARP
     assert library_of_all([]) is NUMPY

@@ -69,8 +69,9 @@ def test_first_of_does_not_copy(library: Library) -> None:
 
 @pytest.mark.parametrize("name", WRITABLE)
 def test_written_numbers_can_be_read_back(name: str, dtype: np.dtype, device: str) -> None:
-    """From an array of any float dtype, and from one number, also into memory that is not in
-    rows."""
+    """Numbers are written from an array of any float dtype, and from one number, also into memory
+    that is not in rows.
+    """
     usable(name, device)
     library = library_of(make_array(name, NUMBERS, device=device))
     rows = library.allocate(device, dtype == np.float32, (4, 3))
@@ -277,7 +278,7 @@ def test_rows_are_read_and_written_in_place(library: str, device: str) -> None:
 
 
 def test_libraries_on_the_cpu_have_no_functions_for_devices() -> None:
-    """By default they do not identify repeated calls by addresses either."""
+    """The default `address` of a library raises an error, too."""
     library = library_of(np.zeros(1))
     assert not library.on_cuda(np.zeros(1))
     with pytest.raises(NotImplementedError, match=r"^numpy arrays are on the CPU$"):

@@ -153,7 +153,7 @@ def test_numbers_depend_only_on_seed_environment_and_owner() -> None:
 
 
 def test_a_stretched_body_has_the_right_second_moments() -> None:
-    """With all factors fixed, J' = tr(Σ') 1 - Σ', Σ' = ratio S Σ S."""
+    """The inertia with all factors fixed is J' = tr(Σ') 1 - Σ', Σ' = ratio S Σ S."""
     J = np.array([[0.4, 0.02, -0.03], [0.02, 0.5, 0.01], [-0.03, 0.01, 0.6]])
     nominal = J[np.triu_indices(3)][None]
     stretch, ratio = 1.7, 2.5
@@ -172,8 +172,9 @@ def test_a_stretched_body_has_the_right_second_moments() -> None:
 
 
 def test_an_inertia_scales_with_the_drawn_mass() -> None:
-    """In each environment and for each owner the ratio is that of its mass, because seed and
-    distribution are the same."""
+    """The ratio in each environment and for each owner is that of its mass, because seed and
+    distribution are the same.
+    """
     masses, law = np.array([3.0, 5.0]), row("uniform", 0.5, 2.0, SCALE)
     same = row("uniform", 1.0, 1.0, SCALE)
     nominal = np.array([[0.4, 0.02, -0.03, 0.5, 0.01, 0.6]] * 2)

@@ -37,7 +37,7 @@ def test_numbers_are_hashes_of_seed_and_position(seed: int) -> None:
 
 
 def test_rotations_are_made_from_three_numbers() -> None:
-    """By Shoemake's formula, in rows of more columns than one launch has."""
+    """Shoemake's formula is applied in rows of more columns than one launch has."""
     width, firsts = 70, (3, 29, 60)
     found = draw_rows(3, width, seed=4, quaternions=firsts)
     for e in range(3):

@@ -41,7 +41,7 @@ def test_scalars_are_stacked(library: str, device: str) -> None:
 
 
 def test_single_values_have_no_environments(library: str, device: str) -> None:
-    """With `count` None the shape is (k, *shape)."""
+    """The shape is (k, *shape) if `count` is None."""
     found = stack_values(
         [make_array(library, ONE, device=device), make_array(library, 2 * ONE, device=device)],
         (3,),

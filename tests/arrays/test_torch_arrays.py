@@ -74,7 +74,7 @@ def test_one_number_for_all_rows_has_a_gradient() -> None:
 
 
 def test_a_large_tensor_reuses_the_memory_of_the_last_one() -> None:
-    """Only once neither the tensor nor a view of it is in use. Torch allocates smaller ones."""
+    """Neither the tensor nor a view of it is in use then. Torch allocates smaller tensors."""
     MEMORY.clear()
     shape = (REUSED_FROM // 8, 2)
     first = LIBRARY.allocate("cpu", True, shape)

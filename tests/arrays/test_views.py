@@ -164,7 +164,9 @@ def test_objects_that_are_not_arrays_are_refused(thing: object) -> None:
 
 
 def test_wrong_shapes_are_explained() -> None:
-    """What is needed in letters and numbers, what arrived, and what the numbers may have meant."""
+    """The error says what is needed in letters and numbers, what arrived, and what the numbers may
+    have meant.
+    """
     model, q, v, a = arguments()
     n = model.nv
     fingers = "mimic joint|mimic joints"

@@ -38,7 +38,7 @@ def test_an_entry_of_a_vector_keeps_a_dimension(device: str) -> None:
 
 
 def test_a_view_keeps_its_memory_alive(device: str) -> None:
-    """After its array is deleted, other arrays do not get its memory."""
+    """Other arrays do not get the memory of the view after its array is deleted."""
     view = LIBRARY.environment_first(LIBRARY.allocate(device, False, (3, 64)), 50)
     LIBRARY.write(view, np.arange(150.0).reshape(50, 3))
     gc.collect()
@@ -92,8 +92,9 @@ def test_other_dtypes_are_refused() -> None:
 def test_rows_on_a_device_are_written_by_a_launch(
     side_by_side: bool, dtype: np.dtype, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On the host no launch is needed. All rows are written by numbers, rows or arrays of any
-    dtype, and rows of a mask."""
+    """No launch is needed on the host. Numbers, rows and arrays of any dtype are written to all
+    rows, and rows of a mask.
+    """
 
     def rows(values: np.ndarray) -> wp.array:
         kind = wp.float32 if values.dtype == np.float32 else wp.float64
@@ -121,8 +122,9 @@ def test_rows_on_a_device_are_written_by_a_launch(
 
 
 def test_the_kind_of_an_array_contains_what_a_launch_depends_on(device: str) -> None:
-    """On a device it has dtype, shape, strides and the device's number. On the host, arrays are
-    checked instead."""
+    """The kind on a device has dtype, shape, strides and the device's number. On the host, arrays
+    are checked instead.
+    """
     array = wp.zeros((4, 3), dtype=wp.float32, device=device)
     there = SimpleNamespace(is_cuda=True, ordinal=2)
     fields = {"dtype": array.dtype, "shape": array.shape, "strides": array.strides}

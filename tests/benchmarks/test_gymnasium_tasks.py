@@ -64,8 +64,9 @@ COMPILES_LONG = "humanoid"
     [pytest.param(x, marks=pytest.mark.slow) if x == COMPILES_LONG else x for x in NEAR],
 )
 def test_a_task_agrees_with_gymnasiums_environment(name: str) -> None:
-    """From the same states the first observations are equal. After the same actions the states are
-    near each other."""
+    """The first observations from the same states are equal. Observations and rewards after the
+    same actions are near each other.
+    """
     task, near = TASKS[name](), NEAR[name]
     env = rl.VecEnv(task, ENVS, seed=3, dtype="float64")
     seen, _ = env.reset()

@@ -43,7 +43,7 @@ def test_a_program_runs_for_many_robots() -> None:
 
 
 def test_a_hand_without_its_policy_reaches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the policy the arm reaches its targets. An arm at rest does not."""
+    """The arm reaches its targets with the policy. An arm at rest does not."""
     path = POLICIES / "panda_reach.onnx"
     assert judge.reaching(path, 4)["reached"] == 1.0
     step = RecordedPolicy.step

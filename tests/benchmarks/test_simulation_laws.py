@@ -19,8 +19,9 @@ def test_a_step_obeys_the_law(law: Law) -> None:
 
 
 def test_a_slightly_pushed_racket_flips_at_the_rate_of_its_saddle() -> None:
-    """In the exact solution a push ten times smaller flips ln 10 / rate later at each of the two
-    half turns."""
+    """A push ten times smaller flips the exact solution ln 10 / rate later at each of the two half
+    turns.
+    """
     a, b, c = J = (0.02, 0.05, 0.06)
     rate = 6.0 * math.sqrt((b - a) * (c - b) / (a * c))
     times = [flip_time(J, (push, 6.0, 0.0)) for push in (1e-4, 1e-5)]

@@ -35,8 +35,9 @@ def test_records_replace_those_of_the_same_case(fewer) -> None:
 
 
 def test_quadrupeds_stand_for_a_minute(fewer) -> None:
-    """After they have settled they creep less than 1 mm, carry their weight on their feet, and have
-    no kinetic energy."""
+    """Quadrupeds that have settled creep less than 1 mm, carry their weight on their feet, and have
+    less than 0.1 mJ of kinetic energy.
+    """
     robustness.stand(4, 2)
     (record,) = json.loads((fewer / "simulation_standing.json").read_text())["records"]
     _, second = record["samples"]

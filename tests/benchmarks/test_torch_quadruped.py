@@ -11,8 +11,7 @@ ENVS = 64
 
 
 def test_the_torch_task_agrees_with_the_launch() -> None:
-    """From the same states and actions, observations, rewards and ends agree to float32's
-    digits."""
+    """Observations, rewards and ends agree to float32's digits for the same states and actions."""
     from benchmarks.rl.torch_quadruped import TorchQuadruped
 
     task = rl.QuadrupedVelocity()

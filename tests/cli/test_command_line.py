@@ -35,7 +35,7 @@ def test_a_bundled_robot_and_its_file_are_the_same_model():
 
 
 def test_base_makes_the_root_floating_or_fixed():
-    """Without --base the robot's usual base is used."""
+    """The robot's usual base is used without --base."""
     for base, floating in (("floating", True), ("fixed", False), (None, True)):
         assert command_line.read_model(make_arguments("quadruped", base)).floating_base is floating
 
@@ -128,7 +128,9 @@ def test_frames_must_be_links():
 
 
 def test_devices_are_those_of_warp():
-    """Without a name the best device is used. An unknown name is refused with the known ones."""
+    """The best device is used if there is no name. The error for an unknown name lists the known
+    ones.
+    """
     assert command_line.choose_device(None) == wp.get_preferred_device().alias
     assert command_line.choose_device("cpu") == "cpu"
     with pytest.raises(UserError, match="there is no device 'moon' here; there is cpu"):

@@ -22,7 +22,7 @@ def test_the_cpu_is_named_with_its_threads(threads, text):
 
 
 def test_a_processor_has_a_name_without_linux(monkeypatch):
-    """Without /proc/cpuinfo it is Python's name of the machine."""
+    """Python's name of the machine is used if there is no /proc/cpuinfo."""
 
     def missing(self):
         raise FileNotFoundError(self)

@@ -22,8 +22,9 @@ def cells(table):
 
 
 def test_a_row_has_time_rate_error_and_compile_time():
-    """Without peers the rate is a column too. A case that is not defined says so in the first of
-    these columns."""
+    """The rate is a column, too, if there are no peers. A case that is not defined says so in the
+    first of these columns.
+    """
     refused = Measurement(CASE, refusal="no")
     assert cells(tables.table([TIMED, refused])) == [
         ["rnea", "rnea"],
@@ -92,8 +93,9 @@ def test_tables_fit_80_columns_in_pipes(monkeypatch, capsys):
 
 
 def test_notes_come_in_order_and_once(monkeypatch):
-    """Without peers the first note is on compilation, otherwise on the comparison and its
-    tolerance. The reasons for missing numbers follow, each once and in order."""
+    """The first note is on compilation if there are no peers, otherwise on the comparison and its
+    tolerance. The reasons for missing numbers follow, each once and in order.
+    """
     monkeypatch.setattr(tables, "in_checkout", lambda: False)
     first, *others = tables.explain([Measurement(CASE, 1e-6)])
     assert first.startswith("fk: poses of all links;") and not others

@@ -74,7 +74,7 @@ def test_a_refusing_peer_does_not_affect_other_times():
 
 
 def test_runs_alternate():
-    """Between two loops of one run there is a loop of the other."""
+    """A loop of the other run comes between two loops of one run."""
     order: list[str] = []
     runs = [lambda: order.append("a"), lambda: order.append("b")]
     seconds = interleaved_seconds(runs, "cpu", enough=1e-5, repeats=3)
@@ -84,8 +84,9 @@ def test_runs_alternate():
 
 
 def test_the_number_of_calls_is_found_in_few_calls(monkeypatch):
-    """On a simulated clock, calls of a microsecond or a second fill their time, or at least half of
-    it."""
+    """Calls of a microsecond or a second fill their time on a simulated clock, or at least half of
+    it.
+    """
     now = [0.0]
     monkeypatch.setattr(timing, "time", SimpleNamespace(perf_counter=lambda: now[0]))
     for cost, wanted in ((1e-6, 0.012), (3e-3, 0.02), (1.0, 0.02)):

@@ -93,7 +93,7 @@ def test_a_motion_plays_with_the_requested_loop_and_speed(
 def test_the_topic_of_a_bag_can_be_chosen(
     tmp_path: Path, player_states: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """For an unknown topic one line lists those that exist."""
+    """One line lists the topics with joint states if the bag has no /joint_states."""
     from rosbags.rosbag2 import Writer
     from rosbags.typesys import Stores, get_typestore
 

@@ -180,7 +180,9 @@ def test_only_loops_that_are_entered_once_share_a_block() -> None:
 
 
 def test_places_of_routines_count_from_the_end_of_the_workspace() -> None:
-    """Without a common block one slot remains. Each shared value follows with its own."""
+    """The shared values, the column and the results of a routine follow each other. A program
+    without routines needs no more slots.
+    """
     program = record(loop_in_loop, {"x": (2,)})
     regions, functions, slots = routines(program, lanes.Constants(True), 7)
     (region,) = regions.values()

@@ -183,7 +183,9 @@ def test_pieces_need_room_after_the_exchanged_values() -> None:
 
 
 def test_the_number_of_live_values_decides_whether_one_warp_is_fast() -> None:
-    """Up to the registers of a thread it is, and if at most one statement in ten is a result."""
+    """One warp is fast up to the registers of a thread, if at most one statement in ten is a
+    result.
+    """
     program = limbs_program()
     alive = values_alive(program.statements)
     assert is_fast_in_one_warp(program, True)

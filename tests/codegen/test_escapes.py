@@ -1,4 +1,4 @@
-"""Whatever a name contains, it cannot end the comment or the string in which it is written."""
+"""A name cannot end the comment or the string in which it is written, whatever it contains."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_comment_is_printable_and_has_no_delimiter() -> None:
 
 
 def test_plain_text_is_not_escaped() -> None:
-    """In other text, characters are replaced by their numbers."""
+    """Characters of other text are replaced by their numbers."""
     plain = "rnea: torques [N m] for q, v, a; 3 x 3, 50 % (see table 5.1)?"
     assert escape_comment(plain) == plain
     assert escape_comment("Ärm\n\u202e🦾\\") == r"\xc4rm\x0a\u202e\U0001f9be\x5c"

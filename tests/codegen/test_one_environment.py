@@ -69,7 +69,7 @@ def test_results_over_an_input_are_stored_last_with_their_constants() -> None:
 
 
 def test_only_programs_with_random_numbers_contain_their_function() -> None:
-    """And no other program has it."""
+    """The source of a sum does not contain it."""
     for text, drawn in (
         (lambda x: [uniform(x[0], x[1], 0.0, 1.0)], True),
         (lambda x: [x[0] + x[1]], False),

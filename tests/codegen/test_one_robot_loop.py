@@ -42,7 +42,7 @@ def test_a_loop_updates_its_state_in_the_result_array() -> None:
 
 
 def test_a_loop_without_stored_states_writes_its_state_only() -> None:
-    """As many as its state has."""
+    """The loop writes as many entries as its state has."""
     step = routine()
     assert count_written_entries(step) == len(step.outputs)
 

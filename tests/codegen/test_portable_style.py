@@ -6,7 +6,7 @@ from warpdyn.codegen.portable_style import Style
 
 
 def test_names_distinguish_numbers_and_lanes_in_each_language() -> None:
-    """In C++ types distinguish them. In C all names begin with the prefix."""
+    """Types distinguish them in C++. In C names do, and all names begin with the prefix."""
     cpp, c = Style("c++", True, "arm"), Style("c", True, "arm")
     assert (cpp.helper("sqrt", True), c.helper("sqrt", True)) == ("sqrt", "arm_lanes_sqrt")
     assert (cpp.type(False), c.type(False)) == ("number", "arm_number")

@@ -17,7 +17,7 @@ from warpdyn.recording.program import record
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_one_environment_equals_the_oracle(dtype: type) -> None:
-    """At each launch the arrays are read again."""
+    """The arrays are read again at each launch."""
     model = by_name("panda").model
     s = states(model, 2)
     q, v, a = (x[:1].astype(dtype) for x in (s.q, s.v, s.a))

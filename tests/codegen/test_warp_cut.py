@@ -73,7 +73,9 @@ def test_independent_results_need_one_phase() -> None:
 
 
 def test_the_largest_closures_within_a_size() -> None:
-    """Of a chain of three statements that cost two bits each, on one input: sizes 3, 5 and 7, each included."""
+    """A chain of three statements that cost two bits each, on one input, has closures of sizes 3, 5
+    and 7. A limit includes its own size.
+    """
     closures = _Closures([1, 2, 3], {1: [0], 2: [1], 3: [2]}, dict.fromkeys((1, 2, 3), 2))
     assert closures.size == {1: 3, 2: 5, 3: 7}
     sizes = (2.9, 3.0, 4.9, 5.0, 6.9, 7.0, 99.0)

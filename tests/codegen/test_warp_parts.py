@@ -23,8 +23,9 @@ def owners_of(program: Program, cut: WarpCut) -> list[int | None]:
 
 @pytest.mark.parametrize(("robot", "function"), CASES)
 def test_each_warp_has_its_operands(robot: str, function: str) -> None:
-    """In a simulated run through the phases, each value that is read is in its slot, and each
-    output is stored once."""
+    """A simulated run through the phases finds each value that is read in its slot. It stores each
+    output once.
+    """
     program = program_of(robot, function)
     needs = Dependencies(program)
     for cut in needs.cuts(4):

@@ -54,7 +54,7 @@ def test_api_pages_are_written_and_old_ones_removed(tmp_path: Path, monkeypatch:
 
 
 def test_classes_have_their_public_names(monkeypatch: Any) -> None:
-    """On the site a class with another public name is described under that name."""
+    """The site describes a class with another public name under that name."""
 
     class Own: ...
 

@@ -101,7 +101,7 @@ def test_a_recording_plays(browser: Any, address: str) -> None:
 
 
 def test_a_long_table_can_be_searched(browser: Any, address: str) -> None:
-    """For a word that only one row of the matrix has, one row remains."""
+    """One row of the matrix remains for a word that only this row has."""
     tab = browser.open(f"{address}/api/matrix.html", 1280, 900)
     rows = "[...document.querySelectorAll('article tbody tr')].filter(x => !x.hidden).length"
     try:

@@ -139,7 +139,7 @@ def test_a_bound_call_reads_its_arrays_at_each_run(device: str) -> None:
 
 
 def test_a_bound_call_allocates_its_result_once() -> None:
-    """When it is bound without out=. Each run returns that array."""
+    """The call is bound without out=. Each run returns the same array."""
     model = by_name("cartpole").model
     s = states(model, 8)
     run = wd.bind(wd.crba, model, s.q)
@@ -151,8 +151,9 @@ def test_a_bound_call_allocates_its_result_once() -> None:
 @pytest.mark.parametrize("columns", (False, True), ids=("rows", "columns"))
 @pytest.mark.parametrize("count", (1, 8, 16, 64, 1024))
 def test_two_bound_calls_may_write_one_array(count: int, columns: bool, dtype: type) -> None:
-    """After each run the result is complete, with its constant entries, whatever else wrote into
-    the array."""
+    """The result is complete after each run, with its constant entries, whatever else wrote into
+    the array.
+    """
     model = by_name("cartpole").model
     q = states(model, count).q.astype(dtype)
     wanted = [wd.fk(model, q[:, [0, 1]]), wd.fk(model, q[:, [1, 0]])]
@@ -177,8 +178,9 @@ def zero_matrix(robot: wd.kernels.Robot, q: np.ndarray) -> np.ndarray:
 
 
 def test_constants_can_be_written_once() -> None:
-    """With constants="once" the caller must not overwrite structural zeros and ones. Other words
-    are refused."""
+    """The caller must not overwrite structural zeros and ones with constants="once". Other words
+    are refused.
+    """
     model = by_name("cartpole").model
     q, T = states(model, 20).q, np.full((20, model.nlinks, 4, 4), np.nan)
     run = wd.bind(wd.fk, model, q, out=T, constants="once")
@@ -263,7 +265,7 @@ def test_bind_needs_a_batched_function() -> None:
 
 
 def test_a_bound_call_reads_its_gravity_at_each_run() -> None:
-    """If it is an array of three numbers."""
+    """Gravity is an array of three numbers."""
     model = by_name("panda").model
     s, gravity = states(model, 5), np.array([0.0, 0.0, -9.81])
     zero = np.zeros_like(s.v)

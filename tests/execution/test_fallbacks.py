@@ -123,7 +123,7 @@ def test_torchs_tensors_have_the_expected_layout(monkeypatch: pytest.MonkeyPatch
 
 
 def test_missing_dispatch_keys_disable_the_path_in_c(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If Torch does not give them, if no word contains them, or if lazy tensors have none."""
+    """Torch does not give the keys, no word contains them, or lazy tensors have none."""
     assert torch_native._keys.__wrapped__() == torch_native._keys()
     with monkeypatch.context() as patch:
         patch.delattr(torch._C, "_dispatch_keys")
@@ -173,7 +173,7 @@ def test_systems_without_posix_threads_have_no_native_threads(
 
 
 def test_a_launch_uses_the_threads_that_could_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the end of the process none are."""
+    """No more threads are started at the end of the process."""
 
     class FailingThread:
         def __init__(self, _: object) -> None:

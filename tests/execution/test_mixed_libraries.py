@@ -62,7 +62,7 @@ def test_torch_gradients_take_numpy_arrays_as_constants() -> None:
 
 
 def test_jax_gradients_take_numpy_arrays_as_constants() -> None:
-    """Inside jit, wherever the traced array is."""
+    """The gradient inside jit equals that of a call with JAX arrays only."""
     found = jax.jit(jax.grad(lambda v: wd.rnea(ARM, Q, v, A).sum()))(of_jax(V))
     wanted = jax.grad(lambda v: wd.rnea(ARM, of_jax(Q), v, of_jax(A)).sum())(of_jax(V))
     assert np.array_equal(found, wanted)

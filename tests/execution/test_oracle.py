@@ -55,7 +55,7 @@ def test_the_oracle_makes_no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_oracle_returns_several_results_as_a_tuple() -> None:
-    """In the function's order, with names if the function has named results."""
+    """The tuple is in the function's order, with names if the function has named results."""
     model = by_name("panda").model
     q, frame = wd.random_configuration(model, 2), model.link_names[-1]
     pose, jacobian = wd.oracle(wd.pose_and_jacobian, model, q, frame=frame)

@@ -93,10 +93,10 @@ def test_accelerations_equal_pinocchios(name: str) -> None:
 
 @pytest.mark.parametrize("name", PINOCCHIOS)
 def test_derivatives_of_accelerations_equal_pinocchios(name: str) -> None:
-    """Along motions of positions and velocities that keep the loops closed. (For open loops the
-    acceleration of a gap is not unique, and the libraries differ.) Pinocchio's
-    `computeConstraintDynamicsDerivatives` by q and v are those of its own dynamics for a weld, but
-    not for a connect (4.1.0). There differences of its dynamics are the reference.
+    """Derivatives are compared along motions of positions and velocities that keep the loops
+    closed. (For open loops the acceleration of a gap is not unique, and the libraries differ.)
+    Pinocchio's `computeConstraintDynamicsDerivatives` by q and v are those of its own dynamics for
+    a weld, but not for a connect (4.1.0). There differences of its dynamics are the reference.
     """
     model = ROBOTS[name]
     robot, data, *loops = with_pinocchio(model)

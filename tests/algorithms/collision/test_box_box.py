@@ -65,7 +65,7 @@ def test_crossed_edges_have_one_contact() -> None:
 
 
 def test_the_depth_of_nearly_flat_boxes_equals_coals() -> None:
-    """With tilts from 1e-5 to 0.3 rad."""
+    """The upper box is tilted by about 1e-5 to 0.3 rad."""
     draw = np.random.default_rng(1)
     for tilt in np.geomspace(1e-5, 0.3, 200):
         half = tuple(draw.uniform(0.03, 0.2, 3).tolist())

@@ -24,7 +24,9 @@ def test_outside_a_box_the_distance_is_to_the_nearest_point() -> None:
 
 
 def test_inside_a_box_the_depth_is_to_the_nearest_face() -> None:
-    """To the first of equally near ones, also at the centre."""
+    """The normal is that of the nearest face. Of equally near faces it is the first, also at the
+    centre.
+    """
     for x, depth, n in (
         ((0.09, 0.0, 0.0), 0.01, (1, 0, 0)),
         ((0.0, -0.19, 0.0), 0.01, (0, -1, 0)),
@@ -36,7 +38,7 @@ def test_inside_a_box_the_depth_is_to_the_nearest_face() -> None:
 
 
 def test_the_distance_is_continuous_through_the_surface() -> None:
-    """Along lines through faces, edges and corners."""
+    """The distance does not jump along lines through faces, edges and corners."""
     for way in ((1, 0, 0), (1, 2, 0), (1, 2, 3), (0.2, 1, 0.1)):
         line = np.linspace(0.9, 1.1, 2001)[:, None] * np.array(way) * 0.1
         found = np.array([distance_from_box(Vector(*x), HALF)[0] for x in line.tolist()])
@@ -44,7 +46,9 @@ def test_the_distance_is_continuous_through_the_surface() -> None:
 
 
 def test_a_box_has_four_contacts_with_a_plane() -> None:
-    """At the corners of its lowest face, among them the lowest of all eight."""
+    """The contacts are at the corners of the lowest face. One of them is the lowest of all eight
+    corners.
+    """
     draw = np.random.default_rng(0)
     for _ in range(50):
         box = at.random_shape("box", draw)

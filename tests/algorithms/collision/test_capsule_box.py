@@ -81,7 +81,7 @@ def test_an_axis_in_the_box_along_a_face_has_the_depth_of_its_ends() -> None:
 
 
 def test_an_axis_inside_the_box_has_the_shortest_depth() -> None:
-    """Through a face, or across an edge."""
+    """The shortest way out of the box goes through a face, or across an edge."""
     for p, angles, depth in (
         ((0.0, 0.0, 0.09), (0.0, QUARTER, 0.0), 0.06),
         ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.15),

@@ -49,7 +49,7 @@ def clip(turn: float, half: float, shift: tuple[float, float]) -> np.ndarray:
 
 
 def test_contacts_are_corners_of_the_common_polygon() -> None:
-    """For a square inside, one outside, and one that overlaps a corner."""
+    """A square lies inside the other, around it, or over one of its corners."""
     assert np.abs(clip(0.0, 0.5, (0.2, 0.1))[:, :2] - [0.2, 0.1]) == pytest.approx(0.5)
     assert np.abs(clip(0.3, 5.0, (0.2, 0.1))[:, :2]) == pytest.approx(1.0)
     quarter = clip(0.0, 1.0, (0.5, 0.5))

@@ -30,7 +30,7 @@ def lift(points: list, height: float, scale: float = 1.0, shift: float = 0.0) ->
 
 
 def test_the_surface_interpolates_the_heights_of_its_corners() -> None:
-    """By two triangles."""
+    """Two triangles between the corners give the heights of the surface."""
     corners = [(-1.0, -1.0, 0.1), (1.0, -1.0, 0.2), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.1)]
     polygon = facing_polygon(candidates(corners))
     assert len({(p.x, p.y) for p in polygon.corners}) == 4
@@ -50,7 +50,7 @@ def test_the_intersection_of_two_squares() -> None:
 
 
 def test_a_segment_over_a_square_is_clipped_at_its_edges() -> None:
-    """In any order of the two."""
+    """The order of the segment and the square does not matter."""
     segment = [(-3.0, 0.2, 0.1), (0.5, 0.2, 0.1)]
     for found in (common(SQUARE, segment), common(segment, SQUARE)):
         assert min(x for x, _ in found) == pytest.approx(-1.0, abs=1e-5)
@@ -59,7 +59,7 @@ def test_a_segment_over_a_square_is_clipped_at_its_edges() -> None:
 
 
 def test_crossed_segments_have_one_common_point() -> None:
-    """Beyond their ends segments have none."""
+    """Segments whose lines cross beyond an end have no common point."""
     one = [(-1.0, 0.0, 0.0), (1.0, 0.0, 0.0)]
     crossing = common(one, [(0.5, -1.0, 0.2), (0.5, 1.0, 0.2)])
     assert crossing and all(np.hypot(x - 0.5, y) < 1e-5 for x, y in crossing)

@@ -18,7 +18,7 @@ def corners(draw: np.random.Generator, count: int) -> tuple[Vector, ...]:
 
 
 def test_the_support_point_is_the_farthest_of_all_points() -> None:
-    """Of those that the core lists."""
+    """The support point is compared with all points that the core lists."""
     draw = np.random.default_rng(0)
     edges = tuple(Vector(*x) for x in draw.normal(size=(2, 3)).tolist())
     core = Core(Vector(1.0, 2.0, 3.0), edges, corners(draw, 6))
@@ -36,7 +36,7 @@ def separation(a: Core, b: Core) -> tuple[float, np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("count", [4, 12, 32])
 def test_the_distance_of_separate_shapes_is_exact(count: int) -> None:
-    """And the point of the first shape is a nearest one."""
+    """The point of the first shape is a nearest one."""
     draw = np.random.default_rng(count)
     apart = 0
     for _ in range(20):
@@ -55,7 +55,7 @@ def test_the_distance_of_separate_shapes_is_exact(count: int) -> None:
 
 
 def test_the_depth_of_slightly_overlapping_shapes_is_exact() -> None:
-    """For 12 corners and up to 1 cm."""
+    """Cores of 12 corners overlap by up to 1 cm."""
     draw = np.random.default_rng(3)
     shallow = 0
     for _ in range(150):
@@ -81,7 +81,7 @@ def test_deeply_overlapping_shapes_touch_after_the_separation() -> None:
 
 
 def test_points_and_segments_are_accepted_as_shapes() -> None:
-    """Also at the same place, where no direction is between them."""
+    """Two points at the same place have no direction between them. Their normal has length one."""
     point = Core(Vector(0.3, 0.0, 0.0))
     assert separation(Core(ZERO), point)[0] == pytest.approx(0.3)
     segment = Core(ZERO, (Vector(0.0, 0.0, 1.0),))

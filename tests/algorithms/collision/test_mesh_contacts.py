@@ -19,7 +19,7 @@ CUBE = at.shape("mesh", (), corners=CORNERS)
 
 
 def test_axes_across_a_face_are_continuous() -> None:
-    """Around the normals of all faces of a cube."""
+    """Small turns of each face normal of a cube change the axes little."""
     for axis in (*np.eye(3), *-np.eye(3)):
         R = axes_across(Vector(*axis.tolist()))
         assert at.array(R.to_child(Vector(*axis.tolist()))) == pytest.approx([0, 0, 1], abs=1e-12)
@@ -110,7 +110,7 @@ def test_a_sphere_on_a_mesh_has_one_contact() -> None:
 @pytest.mark.parametrize("corners", [CORNERS, cylinder_vertices(0.1, 0.1)])
 @pytest.mark.parametrize("below", [PLANE, at.shape("box", (0.3, 0.3, 0.1), (0.0, 0.0, -0.1))])
 def test_contacts_keep_positions_and_features_in_small_motions(below, corners) -> None:  # type: ignore[no-untyped-def]
-    """Of a cube and a prism on a plane and on a box."""
+    """A cube and a prism lie on a plane and on a box."""
     draw = np.random.default_rng(0)
     before = contacts(below, mesh(0.099, (0.0, 0.0, 0.1), corners))
     for _ in range(10):

@@ -62,7 +62,9 @@ def at_most(pair: tuple[str, str]) -> float:
 
 @each_pair
 def test_each_pair_has_its_documented_number_of_contacts(pair: tuple[str, str]) -> None:
-    """In both orders. All are finite and have unit normals."""
+    """The number is the same in both orders of the shapes. All contacts are finite and have unit
+    normals.
+    """
     for a, b in scenes(pair, 3, 1):
         for found in (contacts(a, b), contacts(b, a)):
             assert len(found) == points_of(*pair) == points_of(*reversed(pair))
@@ -149,7 +151,7 @@ WRONG = {
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("pair", [("sphere", "capsule"), ("box", "box")], ids="-".join)
 def test_each_law_fails_for_a_wrong_formula(pair: tuple[str, str], wrong: str) -> None:
-    """For each of the six laws."""
+    """Each of the six laws has a wrong formula that breaks it."""
     narrow_phase, law = WRONG[wrong]
     assert errors(narrow_phase, pair, 30)[law] > OF_BOXES[law]
 
@@ -197,8 +199,8 @@ def numbers(a: ShapeAt) -> list[float]:
 
 @each_pair
 def test_recorded_programs_equal_plain_numbers(pair: tuple[str, str]) -> None:
-    """In float64 to round-off. In float32 only the smallest gap is compared, because other contacts
-    may differ.
+    """Gaps in float64 agree to round-off. In float32 only the smallest gap is compared, because
+    other contacts may differ.
     """
     drawn = [
         tuple(replace(s, vertices=MESH) if s.kind == "mesh" else s for s in scene)
@@ -214,7 +216,7 @@ def test_recorded_programs_equal_plain_numbers(pair: tuple[str, str]) -> None:
 
 @each_pair
 def test_coincident_shapes_without_size_are_finite(pair: tuple[str, str]) -> None:
-    """With equal centres and sizes of zero there is no NaN, and normals have length one."""
+    """Shapes with equal centres and sizes of 0 or 0.1 m give no NaN and normals of length one."""
     for size in (0.0, 0.1):
         corners = at.box_vertices(size, size, size)
         a, b = (at.shape(kind, (size,) * at.SIZES[kind], corners=corners) for kind in pair)
@@ -226,7 +228,9 @@ def test_coincident_shapes_without_size_are_finite(pair: tuple[str, str]) -> Non
 
 @each_pair
 def test_the_derivative_of_a_gap_is_the_normal(pair: tuple[str, str]) -> None:
-    """Of the smallest gap by the position of the second shape, by a recorded derivative."""
+    """The smallest gap is differentiated by the position of the second shape, as a recorded
+    program.
+    """
     drawn = [
         tuple(replace(s, vertices=MESH) if s.kind == "mesh" else s for s in scene)
         for scene in scenes(pair, 6, 6)

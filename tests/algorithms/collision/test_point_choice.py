@@ -22,7 +22,7 @@ LOW = Candidate(0.0, 0.0, -1.0, 1.0, 99.0)
 
 
 def test_the_best_candidate_is_the_first_of_the_largest() -> None:
-    """Of those that exist. If none exists it is the first."""
+    """Only candidates that exist are compared. If none exists, the first is returned."""
     assert best_candidate(CIRCLE, lambda p: p.x).number == 0.0
     assert best_candidate(CIRCLE, lambda p: 1.0).number == 0.0
     missing = [p._replace(exists=0.0) for p in CIRCLE]
@@ -37,7 +37,7 @@ def test_four_points_of_a_circle_are_a_quarter_turn_apart() -> None:
 
 
 def test_high_points_are_not_chosen_with_a_penalty_on_height() -> None:
-    """Without the penalty they are."""
+    """The high points are chosen without the penalty."""
     cylinder = [*CIRCLE, *(Candidate(2 * p.x, 2 * p.y, 1.0, 1.0, 20 + p.number) for p in CIRCLE)]  # type: ignore[operator]
     assert max(p.number for p in farthest_points(cylinder, penalty=5.0)) < 16  # type: ignore[type-var, operator]
     assert min(p.number for p in farthest_points(cylinder)) >= 20  # type: ignore[type-var, operator]

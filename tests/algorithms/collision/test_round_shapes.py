@@ -17,7 +17,7 @@ UPRIGHT = at.shape("capsule", (0.05, 0.2))
 
 
 def test_parallel_capsules_have_contacts_at_both_ends_of_the_overlap() -> None:
-    """Also if they are nearly parallel, so that one can rest on another."""
+    """Nearly parallel capsules have both contacts, too, so that one can rest on another."""
     for angles in ((0.0, 0.0, 0.3), (2e-4, 0.0, 0.0), (1e-4, 2e-5, 0.1)):
         other = at.shape("capsule", (0.05, 0.2), (0.09, 0.0, 0.1), at.rotation_of(angles))
         first, second = contacts(UPRIGHT, other)

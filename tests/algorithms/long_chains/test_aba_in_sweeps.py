@@ -32,7 +32,9 @@ ROBOTS = {
 def test_sweeps_equal_the_algorithm_body_by_body(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On numbers and recorded, with gravity in any direction and forces on every link."""
+    """Plain numbers and recorded programs are compared, with gravity in any direction and forces on
+    every link.
+    """
     model = ROBOTS[name]()
     s = states(model, 1)
     arrays = {n: getattr(s, n)[0].tolist() for n in ("q", "v", "tau", "gravity", "forces")}

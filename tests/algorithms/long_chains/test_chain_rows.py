@@ -28,7 +28,7 @@ def test_inertia_entries_are_converted_back() -> None:
 
 @pytest.mark.parametrize("name", SWEPT)
 def test_runs_contain_each_body_once(name: str) -> None:
-    """From the ends to the root: each body comes after all bodies that it carries."""
+    """The runs go from the ends to the root: each body comes after all bodies that it carries."""
     tree = tree_of(SWEPT[name]())
     order = [i for run in runs(tree) for i in run]
     assert sorted(order) == list(range(len(tree.bodies)))

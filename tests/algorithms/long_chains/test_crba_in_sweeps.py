@@ -23,7 +23,9 @@ ROUND_OFF = 1e-12
 def test_sweeps_equal_the_algorithm_body_by_body(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On numbers and recorded, for the tree itself and prepared for a kernel."""
+    """Plain numbers and recorded programs are compared, for the tree itself and for the tree
+    prepared for a kernel.
+    """
     model = SWEPT[name]()
     q = states(model, 1).q[0].tolist()
     for tree in (tree_of(model), tree_of(model).regroup().snap(EPSILON[False])):

@@ -88,7 +88,7 @@ def test_velocities_after_sweeps_equal_those_of_the_impulses(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_impulses_obey_coulombs_law(seed: int) -> None:
-    """After each sweep forces push and are within the cone.
+    """Forces push and are within the cone after each sweep.
 
     After convergence friction takes power, sliding points are on the cone against their velocity,
     and pressed points have the velocity of their compliance.

@@ -34,7 +34,7 @@ def lowest(model: wd.Model, q: np.ndarray, point: ContactPoint) -> np.ndarray:
 def test_rows_equal_the_jacobian_at_the_contact_point(
     model: wd.Model, points: tuple[ContactPoint, ...]
 ) -> None:
-    """In the world's axes. Points of one body share six rows."""
+    """Rows are in the world's axes. Points of one body share six rows."""
     tree, q, v = tree_of(model), states(model, 1).q[0], states(model, 1).v[0]
     contacts, rows = contact_rows(tree, q.tolist(), points)
     assert len(rows) == 3 * (FOOT in points) + 6 * (len(points) > 1)
@@ -67,7 +67,9 @@ def test_impulses_on_rows_have_the_power_of_the_impulse() -> None:
 
 
 def test_a_spin_has_the_entries_of_its_friction_moments() -> None:
-    """With one moment that about the normal, with three all of them."""
+    """A contact with one moment has the entry about the normal, a contact with three has all
+    entries.
+    """
     rows = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     one, three = (PointContact(0.0, 0, None, moments=n) for n in (1, 3))
     assert [*one.spin(rows[:4])] == [0.0, 0.0, 4.0]

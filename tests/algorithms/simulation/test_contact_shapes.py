@@ -18,7 +18,7 @@ def test_the_rotation_of_a_shape_is_given_by_rows() -> None:
 
 
 def test_the_number_of_contacts_is_that_of_the_narrow_phase() -> None:
-    """In any order of the two kinds."""
+    """The order of the two kinds does not matter."""
     ball, box = ContactShape("a", "sphere", (1.0,)), ContactShape("b", "box", (1.0, 1.0, 1.0))
     assert ContactPair(ball, box).contacts == ContactPair(box, ball).contacts == 1
     assert ContactPair(GROUND, box).contacts == 4

@@ -20,7 +20,7 @@ LAW = SoftPoint(2500.0, 100.0, (0.9, 0.9, 0.001, 0.5, 2.0), 0.3, 0.06)
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_impulse_minimises_the_energy_within_the_cone(seed: int) -> None:
-    """With g = v+ + R f - v^: f is in the cone, g is in the dual cone, and f . g = 0.
+    """The minimum has g = v+ + R f - v^: f is in the cone, g is in the dual cone, and f . g = 0.
 
     Some contacts stick, some slide, some separate.
     """

@@ -96,9 +96,9 @@ def test_errors_decrease_with_the_order_of_the_method(name: str) -> None:
 
 
 def test_a_pendulum_has_the_period_of_the_elliptic_integral() -> None:
-    """From 2 rad, to 1e-9: 4 K(sin(θ/2)) √(l/g), K by the arithmetic-geometric mean.
+    """The period from 2 rad is 4 K(sin(θ/2)) √(l/g) to 1e-9, K by the arithmetic-geometric mean.
 
-    After half a period it rests on the other side.
+    After half a period the pendulum rests on the other side.
     """
     model, start, length = wd.load_urdf(PENDULUM), 2.0, 0.8
     a, b = 1.0, math.cos(start / 2)

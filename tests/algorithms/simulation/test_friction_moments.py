@@ -71,7 +71,7 @@ def test_a_rolling_ball_stops_in_the_time_of_the_formula(contacts: str) -> None:
 @pytest.mark.parametrize("contacts", CONTACTS)
 @pytest.mark.parametrize("kind", ["torsional", "rolling"])
 def test_a_spinning_or_rolling_ball_stops_as_in_mujoco(contacts: str, kind: str) -> None:
-    """With condim 4 and 6 of an MJCF file.
+    """The ball has condim 4 or 6 of an MJCF file.
 
     MuJoCo bounds sliding and both moments by one cone, which changes these motions by less than a
     thousandth.
@@ -206,7 +206,7 @@ def test_zero_coefficients_record_the_program_without_moments() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_friction_moments_obey_their_laws(seed: int) -> None:
-    """After an update each moment is at its bound or has stopped its motion.
+    """Each moment is at its bound or has stopped its motion after an update.
 
     No bound is exceeded.
     """
@@ -233,7 +233,7 @@ def test_friction_moments_obey_their_laws(seed: int) -> None:
 def test_bodies_that_cannot_turn_have_no_friction_moments(
     joint: str, condim: int, softness: Literal["description"] | None
 ) -> None:
-    """On a slider, or on a hinge across the normal, friction moments change nothing."""
+    """Friction moments change nothing on a slider, or on a hinge across the normal."""
     numbers = []
     for dimension in (3, condim):
         model = wd.load(

@@ -16,7 +16,7 @@ PATTERN = ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))
 
 
 def scan(roll: float, pitch: float, yaw: float, **arrays) -> list[float]:
-    """From (2, 3, 0.5), rotated by fixed-axis angles."""
+    """Heights scanned from (2, 3, 0.5), with the base rotated by fixed-axis angles."""
     q = MODEL.neutral.copy()
     c, s = np.cos(np.array([roll, pitch, yaw]) / 2), np.sin(np.array([roll, pitch, yaw]) / 2)
     q[:7] = [
@@ -36,7 +36,7 @@ def scan(roll: float, pitch: float, yaw: float, **arrays) -> list[float]:
 @pytest.mark.parametrize("yaw", [0.0, 0.5, -2.0])
 @pytest.mark.parametrize("tilt", [0.0, 0.4])
 def test_the_pattern_turns_with_the_yaw_only(yaw: float, tilt: float) -> None:
-    """On a plane z = a x + b y. Roll and pitch change nothing."""
+    """The ground is the plane z = a x + b y. Roll and pitch change nothing."""
     a, b = 0.3, -0.1
     found = scan(tilt, -tilt, yaw, slope=(a, b), level=(0.0,))
     below = 0.5 - (2 * a + 3 * b)

@@ -39,7 +39,7 @@ def test_both_slopes_of_a_drive_at_its_effort_scale_equally() -> None:
 
 
 def test_the_slope_of_a_motor_on_its_curve_is_stall_over_no_load_speed() -> None:
-    """At the effort the slope is that of the gains. Strength scales everything."""
+    """The slope at the effort limit is that of the gains. Strength scales everything."""
     limits = {"no_load_speed": [10.0] * 2, "stall_effort": [8.0] * 2, "strength": [0.5] * 2}
     drive = Drive([9.0] * 2, [100.0] * 2, [1.0] * 2, [6.0] * 2, **limits)
     v = [5.0, 1.0]
@@ -58,7 +58,7 @@ def test_the_slope_of_a_motor_on_its_curve_is_stall_over_no_load_speed() -> None
 def test_a_stop_pushes_back_in_proportion_to_the_excess(
     x: float, force: float, slope: float
 ) -> None:
-    """Up to its reach."""
+    """The force grows up to the reach of the stop."""
     (found,) = stop_forces([0.0, x], [Stop(0, 1, -0.5, 1.0, 200.0, 0.04)])
     assert found == (0, pytest.approx(force), slope, 0.0)
 

@@ -60,7 +60,7 @@ def test_a_spinning_base_in_straight_flight_has_no_acceleration() -> None:
 
 
 def test_acceleration_between_close_states_equals_aba() -> None:
-    """Of a moving robot. The error is proportional to the step."""
+    """The robot is moving. The error is proportional to the step."""
     s = states(QUADRUPED, 1)
     q, v, tau = s.q[0], s.v[0], s.tau[0]
     errors = []

@@ -41,7 +41,7 @@ def roll_out(model: wd.Model, q: Any, v: Any, tau: Any = None, **options: Any) -
 
 @pytest.mark.parametrize("share", [0.5, 0.99, -0.99])
 def test_a_joint_below_the_breakaway_torque_does_not_move(share: float) -> None:
-    """Not by one bit in 2 s. Friction balances gravity and tau."""
+    """The position does not change by one bit in 2 s. Friction balances gravity and tau."""
     model, q = pendulum(3.0), [0.7]
     tau = [WEIGHT * math.sin(0.7) + share * 3.0]
     end = roll_out(model, q, [0.0], tau, substeps=400)
@@ -50,7 +50,7 @@ def test_a_joint_below_the_breakaway_torque_does_not_move(share: float) -> None:
 
 
 def test_a_joint_above_the_breakaway_torque_slides_with_the_excess() -> None:
-    """From rest and against the motion: (tau - friction) / I, exactly."""
+    """The acceleration from rest and against the motion is (tau - friction) / I, exactly."""
     free: dict[str, Any] = {"gravity": (0.0, 0.0, 0.0)}
     for tau, v in ((3.5, 0.0), (-5.0, 0.0), (3.5, 2.0), (0.0, -2.0), (-3.1, -0.5)):
         end = roll_out(pendulum(3.0), [0.2], [v], [tau], substeps=10, **free)
@@ -131,7 +131,7 @@ def test_impulses_obey_the_laws_of_dry_friction_and_stops(seed: int) -> None:
 
 
 def test_an_arm_dropped_onto_its_limit_stops_there() -> None:
-    """In one step and without overshoot beyond rounding. The stop carries its weight."""
+    """The overshoot is within rounding. The stop carries the weight and the applied torque."""
     model = pendulum(limits=(-0.5, 1.0))
     q, v, impulses = [-0.45], [-3.0], None
     for _ in range(10):
@@ -163,7 +163,7 @@ def test_a_stop_pushes_inwards_at_a_bounded_speed() -> None:
 
 
 def test_friction_of_mimic_joints_adds_to_their_leaders() -> None:
-    """By its multiplier m: together they hold f (1 + |m|)."""
+    """Friction f of a leader and of its mimic joint with multiplier m holds f (1 + |m|)."""
     text = """<robot name="r"><link name="a"/><link name="b">{0}</link><link name="c">{0}</link>
     <joint name="one" type="prismatic"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/>{1}</joint>
     <joint name="two" type="prismatic"><parent link="a"/><child link="c"/><axis xyz="1 0 0"/>{1}

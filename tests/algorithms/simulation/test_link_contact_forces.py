@@ -27,7 +27,7 @@ POINTS = (
 
 
 def test_moments_use_the_lowest_points_of_the_spheres() -> None:
-    """About the world's origin they are the sum of x × f. Links of one body are separate."""
+    """Moments about the world's origin are sums of x × f. Links of one body are separate."""
     q = states(QUADRUPED, 1).q[0]
     forces = np.random.default_rng(0).normal(size=(3, 3))
     places = []
@@ -103,7 +103,7 @@ def test_pair_forces_act_on_both_links() -> None:
 
 
 def test_a_link_with_a_touching_pair_is_in_contact() -> None:
-    """Or with a touching point of its own, strictly above the threshold."""
+    """A pair touches strictly above the threshold. A touching point of the link counts, too."""
     flags = pair_flags([[0.0, 0.0, 3.0], [0.0, 2.0, 0.0]], 2.0)
     assert flags == [1.0, 0.0]
     links = ["base", "FL_foot", "FL_calf"]

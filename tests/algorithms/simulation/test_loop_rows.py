@@ -76,7 +76,9 @@ def test_a_parallelogram_swings_as_a_pendulum() -> None:
 
 @pytest.mark.parametrize("name", ["four_bar", "weld", "couple"])
 def test_steps_converge_to_the_continuous_motion(name: str) -> None:
-    """With first order, to Runge-Kutta steps of `wd.loops.dynamics`, which equals Pinocchio's."""
+    """Convergence to Runge-Kutta steps of `wd.loops.dynamics`, which equals Pinocchio's, is of
+    first order.
+    """
     model = {"four_bar": four_bar(), "weld": two_arms(WELD), "couple": two_arms(COUPLE)}[name]
     begin = step(model, start_of(model)[None], 0.2 * states(model, 1, seed=1).v)
     q = wd.loops.close(model, begin)
@@ -101,7 +103,7 @@ def test_steps_converge_to_the_continuous_motion(name: str) -> None:
 
 @pytest.mark.parametrize("loop", [CONNECT, WELD, COUPLE])
 def test_loop_forces_equal_those_of_the_dynamics(loop: wd.description.Loop) -> None:
-    """In a short step. Their moments and forces do no work on a closed mechanism."""
+    """Loop forces and accelerations of a short step are compared."""
     model = two_arms(loop)
     q = wd.loops.close(model, 0.1 * states(model, 2).q)
     rest, tau = np.zeros((2, model.nv)), states(model, 2).tau
@@ -224,7 +226,7 @@ def test_stops_that_contradict_loops_do_not_open_them() -> None:
 
 
 def test_simulations_report_loop_forces() -> None:
-    """With and without rows of joints. A robot without loops has none."""
+    """Loop forces are reported with and without rows of joints. A robot without loops has none."""
     for friction, passive in itertools.product((False, True), ("model", None)):
         model = four_bar().with_friction(coulomb=0.01) if friction else four_bar()
         sim = wd.Simulation(model, 2, points=(), passive_forces=passive)

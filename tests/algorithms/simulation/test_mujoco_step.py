@@ -46,7 +46,9 @@ def both(text: str) -> tuple[Any, Any, wd.Model, dict[str, Any]]:
 
 @pytest.mark.parametrize("method", ["Euler", "RK4"])
 def test_a_leg_moves_as_in_mujoco(method: str) -> None:
-    """With springs, dampers, limits and contacts, from random states, in one step."""
+    """The leg has springs, dampers, limits and contacts. One step from each random state is
+    compared.
+    """
     mujoco = pytest.importorskip("mujoco")
     theirs, data, model, options = both(LEG.format(method))
     rng, touched = np.random.default_rng(0), 0
@@ -178,7 +180,7 @@ def test_drives_are_explicit_in_mujocos_euler_method() -> None:
 
 
 def test_time_constants_are_at_least_two_steps() -> None:
-    """As in MuJoCo. The damping ratio does not change. Implicit steps have other bounds."""
+    """The bound is MuJoCo's. The damping ratio stays. Implicit steps have other bounds."""
     stop = SoftStop(2500.0 / 0.8**2, 100.0 / 0.8, (0.1, 0.8, 0.01, 0.5, 2.0), 1.0, True)
     assert bounded_rates(stop, 0.01) == pytest.approx((stop.rate, stop.stiffness))
     b, K = bounded_rates(stop, 0.04)
@@ -222,7 +224,7 @@ def soft_steps(
     ],
 )
 def test_limits_of_every_softness_equal_mujocos(softness: str) -> None:
-    """With every kind of solref and solimp.
+    """Every kind of solref and solimp is compared.
 
     MuJoCo does not bound a solref of stiffness and damping.
     """
@@ -280,7 +282,7 @@ def test_two_colliding_bodies_conserve_momentum(integrator: Any) -> None:
 
 @pytest.mark.parametrize("integrator", ["mujoco_euler", "mujoco_rk4"])
 def test_gradients_through_stages_and_limits_equal_differences(integrator: Any) -> None:
-    """For a damped joint beyond its limit."""
+    """The joint is damped and beyond its limit."""
     text = """<mujoco><worldbody><body><joint axis="0 1 0" range="-20 20" damping="0.4" stiffness="3"/>
     <geom size="0.1" pos="0.3 0 0" mass="2"/></body></worldbody></mujoco>"""
     model = with_passive_forces(wd.load(text), None)

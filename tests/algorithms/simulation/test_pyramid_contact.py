@@ -59,7 +59,9 @@ def test_a_point_above_the_ground_has_no_force() -> None:
 
 
 def test_impulses_are_converted_to_edges_and_back() -> None:
-    """Inside the pyramid exactly, outside to its sides. Without pyramids nothing changes."""
+    """Impulses inside the pyramid are converted exactly, impulses outside to its sides. Without
+    pyramids nothing changes.
+    """
     contact, _, _ = contact_of(-0.01, [0.0, 0.0, 0.0])
     inside = [0.1, -0.05, 1.0]
     edges = begin_of_edges([contact], inside)

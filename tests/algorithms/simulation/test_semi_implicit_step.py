@@ -43,7 +43,7 @@ def test_momentum_in_free_flight_is_conserved_to_first_order() -> None:
 
 
 def test_each_kind_of_joint_moves_by_forward_dynamics_to_first_order(robot: Robot) -> None:
-    """For every robot, with ball, planar and free joints inside.
+    """Every robot is tested, with ball, planar and free joints inside.
 
     Half the step halves the error of acceleration and rate of q.
     """
@@ -63,7 +63,7 @@ def test_each_kind_of_joint_moves_by_forward_dynamics_to_first_order(robot: Robo
 
 
 def test_a_short_step_equals_forward_dynamics() -> None:
-    """As dt goes to 0, (v+ - v) / dt is `aba`, in the base's axes after the step."""
+    """The quotient (v+ - v) / dt tends to `aba` as dt goes to 0."""
     model = wd.load_robot("panda").with_friction(viscous=0.3)
     s = states(model, 1)
     q, v, tau = s.q[0], s.v[0], s.tau[0]
@@ -77,7 +77,7 @@ def test_a_short_step_equals_forward_dynamics() -> None:
 
 
 def test_a_stiff_drive_is_stable_and_reports_its_applied_torques() -> None:
-    """With gains for which an explicit step is unstable. The torques explain the motion."""
+    """The gains would make an explicit step unstable. The torques explain the motion."""
     model = wd.load_robot("double_pendulum")
     q, v, target = np.array([0.3, -0.2]), np.zeros(2), np.array([1.0, 0.5])
     drive = {"control": wd.PD(1e5, 10.0, 1e9), "targets": target, "speed_guard": False}
@@ -109,7 +109,7 @@ def test_drives_do_not_exceed_their_effort() -> None:
 
 
 def test_the_speed_guard_acts_only_above_the_limit() -> None:
-    """Below the limit nothing changes. Above it each step halves the excess."""
+    """Nothing changes below the limit. Above it each step halves the excess."""
     plain = wd.load_robot("cartpole")
     model = plain.with_limits(plain.joint_names[0], velocity=2.0)
     free = {"gravity": (0.0, 0.0, 0.0), "dt": 0.005}
@@ -123,7 +123,7 @@ def test_the_speed_guard_acts_only_above_the_limit() -> None:
 
 
 def test_quaternions_of_ball_joints_keep_unit_length() -> None:
-    """To 1e-14."""
+    """The length is 1 to 1e-14."""
     model = MODELS["socket"]
     s = states(model, 1)
     end = roll_out(model, s.q[0], s.v[0], dt=0.002, substeps=100)
@@ -144,9 +144,9 @@ def test_the_energy_of_a_very_fast_spin_does_not_grow() -> None:
 
 
 def test_joints_stop_near_their_limits() -> None:
-    """Under the whole effort they stand 0.01 rad beyond.
+    """A joint under its whole effort stands 0.01 rad beyond its limit.
 
-    From far beyond they return steadily. With limit springs of the model there are no stops.
+    From far beyond it returns steadily. With limit springs of the model there are no stops.
     """
     model = wd.load_robot("ur5e")
     free, n = {"gravity": (0.0, 0.0, 0.0), "dt": 0.005}, model.nv

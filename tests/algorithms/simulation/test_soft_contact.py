@@ -62,7 +62,7 @@ def test_a_point_sticks_within_the_cone_and_slides_on_it() -> None:
 
 
 def test_forces_rotate_with_the_normal() -> None:
-    """On a slope they are those of level ground, rotated."""
+    """The forces on a slope are those of level ground, rotated."""
     turn = np.array([[0.8, 0.0, 0.6], [0.0, 1.0, 0.0], [-0.6, 0.0, 0.8]])
     for velocity, deformation in (
         ((0.4, 0.3, -0.1), (0.01, 0, 0.002)),
@@ -77,7 +77,7 @@ def test_forces_rotate_with_the_normal() -> None:
 
 
 def test_friction_and_dampers_dissipate_power() -> None:
-    """For random states the force is in the cone, and power is only taken or stored in springs."""
+    """The force of a random state is in the cone. Power is only taken or stored in springs."""
     draw = np.random.default_rng(0)
     for _ in range(300):
         depth = draw.uniform(1e-4, 0.02)
@@ -129,7 +129,7 @@ def test_a_box_slides_on_a_slope_by_coulombs_law() -> None:
 
 
 def test_a_robot_with_dry_friction_returns_deformations() -> None:
-    """Under the name that the next step takes, as without friction."""
+    """Deformations have the name that the next step takes, as without friction."""
     model = wd.load_robot("double_pendulum").with_friction(coulomb=0.1)
     point = [wd.ContactPoint("tip", (0.0, 0.0, 0.0), 0.05)]
     q, v = np.full((2, 2), 0.3), np.zeros((2, 2))

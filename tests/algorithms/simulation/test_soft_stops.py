@@ -30,7 +30,7 @@ ARM = """<mujoco><option timestep="0.001"/><worldbody>
     ids=["defaults", "from zero", "cubic, with a margin", "stiffness and damping"],
 )
 def test_rods_fall_onto_their_limits_as_in_mujoco(limit: str) -> None:
-    """Along the whole path, to the first order of the step.
+    """The whole path agrees to the first order of the step.
 
     Rigid limits differ 50 times as much.
     """

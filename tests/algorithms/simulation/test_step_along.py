@@ -60,7 +60,7 @@ def model_of(*bodies: str, quaternion: str = "xyzw") -> wd.Model:
 def test_two_free_bodies_of_one_model_move_as_in_two_models(
     quaternion: str, integrator: str, ground: object
 ) -> None:
-    """In the air and in contact, with every integrator.
+    """The bodies move in the air and in contact, with every integrator.
 
     No force acts between them, so that each has the numbers of its own model.
     """
@@ -91,8 +91,8 @@ def test_two_free_bodies_of_one_model_move_as_in_two_models(
 
 
 def test_free_bodies_next_to_an_arm_conserve_momentum() -> None:
-    """In any order in the model. After 1 s of semi-implicit steps the centre of mass is on its
-    parabola, and angular momentum is constant.
+    """Two free bodies follow an arm in the model. After 1 s of semi-implicit steps each centre of
+    mass is on its parabola, and each angular momentum is constant.
     """
     arm = (
         '<body name="arm"><joint name="turn" axis="1 0 0"/><geom size="0.1" pos="0 0.2 0"/></body>'

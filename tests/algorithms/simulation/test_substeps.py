@@ -11,7 +11,7 @@ MODEL = wd.load_robot("double_pendulum")
 
 
 def test_torques_are_averaged_over_the_substeps() -> None:
-    """Of the torques of single steps, each from the end of the last one."""
+    """The result is the mean torque of single steps, each from the end of the last one."""
     q, v = np.array([0.3, -0.2]), np.zeros(2)
     drive = {"control": wd.PD(20.0, 1.0), "targets": np.array([1.0, 0.5]), "dt": 0.01}
     tau = np.array([0.1, 0.2])

@@ -22,8 +22,8 @@ def test_heights_interpolate_the_map_bilinearly() -> None:
 
 @pytest.mark.parametrize("ground", [GROUND, SlopingGround((0.3, -0.2), 0.7)])
 def test_slopes_are_derivatives_of_heights_and_axes_are_orthogonal(ground) -> None:
-    """By differences. The normal is orthogonal to both tangents, and x stays in the world's xz
-    plane.
+    """Slopes are compared with differences of heights. The normal is orthogonal to both tangents,
+    and x stays in the world's xz plane.
     """
     e = 1e-6
     for x, y in np.random.default_rng(1).uniform([-0.9, 2.1], [0.9, 3.4], (20, 2)):
@@ -40,7 +40,7 @@ def test_slopes_are_derivatives_of_heights_and_axes_are_orthogonal(ground) -> No
 
 
 def test_beyond_its_edge_the_map_continues_level() -> None:
-    """At the height of the edge, with a slope only along the edge."""
+    """The height is that of the edge, with a slope only along the edge."""
     beyond = GROUND.below(7.0, 2.25)
     assert beyond.along_x == 0
     assert beyond.height == pytest.approx(0.5 * (HEIGHTS[4][0] + HEIGHTS[4][1]))

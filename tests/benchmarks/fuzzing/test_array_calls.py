@@ -25,8 +25,9 @@ COUNT = 200
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_calls_are_equal_or_refused() -> None:
-    """Whatever memory the arrays use, a call gives the results of a plain call or an error. The
-    cases have both."""
+    """A call gives the results of a plain call or an error, whatever memory the arrays use. The
+    cases have both.
+    """
     found = list(islice(cases(0, ROBOTS), COUNT))
     different = {x.reason: x.reproduction for x in found if x.kind == "different"}
     assert not different

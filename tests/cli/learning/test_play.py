@@ -101,7 +101,7 @@ def test_an_unwritable_file_is_refused_before_the_roll_out(
     ("task", "follows"), [("cartpole_swing_up", False), ("quadruped_velocity", True)]
 )
 def test_the_picture_follows_a_robot_with_a_free_base(task: str, follows: bool) -> None:
-    """For another robot the picture is centred on the mean of all moments."""
+    """The picture of another robot is centred on the mean over the whole motion."""
     from matplotlib.figure import Figure
 
     centres: list[np.ndarray] = []
@@ -203,8 +203,9 @@ def test_a_still_picture_has_five_moments_of_each_robot(played_motion: PlayedMot
 
 
 def test_a_moving_picture_has_four_robots_in_a_row(played_motion: PlayedMotion) -> None:
-    """Below them are curves with a mark at the present time. Unused panels of the last row are
-    empty."""
+    """Curves below the robots have a mark at the present time. Unused panels of the last row are
+    empty.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure()
@@ -356,7 +357,7 @@ def test_numbers_change_only_on_purpose() -> None:
 
 
 def test_play_shows_the_picture_on_a_screen(policy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the viewer is not installed and no file is requested."""
+    """The viewer is not installed, and no file is requested."""
     shown: list[Any] = []
     monkeypatch.setattr(play_module, "find_spec", lambda name: None)
     monkeypatch.setattr(play_module, "on_screen", lambda: True)

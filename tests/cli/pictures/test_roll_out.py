@@ -42,7 +42,7 @@ def test_a_free_robot_begins_with_its_lowest_point_on_the_ground(hopper: wd.Mode
 
 
 def test_the_home_posture_is_held_if_there_is_one(hopper: wd.Model) -> None:
-    """Whatever its base height, the lowest point is on the ground."""
+    """The lowest point is on the ground, whatever the base height of the posture is."""
     home = [0, 0, 7.0, 1, 0, 0, 0, 0.5]
     q = posture(hopper.with_configuration("home", home))
     assert q[7] == 0.5 and np.array_equal(q[3:7], [1, 0, 0, 0])

@@ -164,8 +164,9 @@ SCENE = """<mujoco model="scene"><worldbody>
 def test_bodies_of_a_scene_touch_if_they_are_a_pair(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without --pair a remark says that they do not. With it the table has their force. Unknown
-    links are named."""
+    """A remark without --pair says that they do not. With it the table has their force. Unknown
+    links are named.
+    """
     file = tmp_path / "scene.xml"
     file.write_text(SCENE)
     words = ["simulate", str(file), "--envs", "2", "--seconds", "1", "--dt", "0.002"]

@@ -36,8 +36,9 @@ def scene(tmp_path: Path) -> Path:
 def test_a_scene_is_recorded(
     scene: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By default it has one robot. The recording is a page or a file for the player, in a folder
-    that need not exist."""
+    """A recording has one robot by default. It is a page or a file for the player, in a folder that
+    need not exist.
+    """
     for ending in (".html", ".viser"):
         path = tmp_path / "new" / f"heap{ending}"
         assert main(["simulate", str(scene), *RUN, "--record", str(path)]) == 0

@@ -231,7 +231,7 @@ def test_bytecode_of_each_kind_of_statement_gives_its_number(name: str) -> None:
 
 @pytest.mark.parametrize("seed", array_programs.SEEDS)
 def test_bytecode_of_loops_on_arrays_gives_their_numbers(seed: int) -> None:
-    """To the last bit, also if a loop ends early or a step is skipped."""
+    """Numbers agree to the last bit, also if a loop ends early or a step is skipped."""
     program = record(array_programs.random_program(seed), array_programs.SHAPES)
     draw = np.random.default_rng(seed)
     for z in ([0.0, 1.0, 2.0], [3.0, 4.0, -1.0], [5.0, 2.0, 0.0]):

@@ -138,7 +138,7 @@ def test_programs_access_only_their_own_memory(single: bool, tmp_path: Path) -> 
 
 
 def jumps(wrong: Bytecode, right: Bytecode) -> bool:
-    """Whether an alteration concerns jumps or loops, which might then never end."""
+    """True if an alteration concerns jumps or loops, which might then never end."""
     control = {k for k, name in enumerate(OPERATIONS) if name in CONTROL}
     a, b = (np.array(x.code).reshape(-1, WORDS) for x in (wrong, right))
     changed = (a != b).any(axis=1)

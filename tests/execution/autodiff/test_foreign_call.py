@@ -33,7 +33,7 @@ def jax_arrays(arrays: list[np.ndarray]) -> list[Any]:
 
 
 def forbid_python_launches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After this, a kernel launched by a Python function fails the test."""
+    """Make the test fail if a Python function launches a kernel after this."""
 
     def launch(*args: Any) -> None:
         raise AssertionError("a kernel was launched by Python")
@@ -132,8 +132,7 @@ def test_cached_calls_do_not_keep_their_model_alive() -> None:
 def test_kernels_of_a_compiling_block_are_compiled_at_its_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Inside the block a jitted function returns zeros. After it the same function runs the
-    kernel."""
+    """A jitted function returns zeros inside the block. After the block it runs the kernel."""
     arrays = jax_arrays(random_states(3, 4))
     run = jax.jit(lambda *x: wd.rnea(ARM, *x, gravity=[0.0, 0.0, -1.6]))
     with wd.kernels.compiling():

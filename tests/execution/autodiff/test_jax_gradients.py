@@ -129,7 +129,7 @@ def test_the_hessian_of_the_potential_is_the_derivative_of_gravity_torques() -> 
 
 
 def test_vmap_over_one_robot_equals_the_batch() -> None:
-    """With different axes, results on another axis, and arrays that are not mapped."""
+    """The cases are different axes, results on another axis, and arrays that are not mapped."""
     model, arrays = MODELS["hopper"], Case("rnea", "hopper", "q v a").arrays
     q, v, a = (jnp.asarray(x) for x in arrays.values())
     wanted = wd.rnea(model, q, v, jnp.stack([a[0], a[0]]))

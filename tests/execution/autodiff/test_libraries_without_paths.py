@@ -31,7 +31,7 @@ def without_programs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_registration_fails_if_xla_rejects_the_handler(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Or if Warp has no handler."""
+    """Registration fails, too, if Warp has no handler."""
     register = jax_gradients._register_handler.__wrapped__
 
     def reject(*_: object, **__: object) -> None:

@@ -32,7 +32,7 @@ def compile_whole(function: Callable[..., Any], backend: Any = "aot_eager") -> C
 
 
 def agrees(function: Callable[..., Any], *given: torch.Tensor, backend: str = "aot_eager") -> bool:
-    """Whether values and all gradients are the same when compiled in one graph and eager."""
+    """True if values and all gradients are the same when compiled in one graph and eager."""
     leaves = [x for x in given if x.requires_grad]
     outcomes = []
     for each in (compile_whole(function, backend), function):
@@ -99,7 +99,7 @@ def test_compiled_calls_equal_eager_calls(function: Callable[..., Any]) -> None:
 
 
 def test_a_compiled_function_takes_other_batches_and_robots() -> None:
-    """After the second batch size no graph is added for others. Another robot is another graph."""
+    """No graph is added after the second batch size. Another robot is another graph."""
     graphs = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")
     call = compile_whole(lambda model, q, v, a: wd.rnea(model, q, v, a), graphs)
     for batch in (3, 5, 7, 9):

@@ -77,7 +77,7 @@ def at_rest(case: Case) -> dict[str, torch.Tensor]:
 
 @pytest.mark.parametrize("case", [c for c in CASES if not c.second], ids=str)
 def test_gradients_are_finite_at_rest(case: Case) -> None:
-    """Where nothing moves or is rotated, including singular configurations."""
+    """Nothing moves or is rotated. Singular configurations are included."""
     arrays = at_rest(case)
     results = case.run(arrays)
     sum(x.sum() for x in results).backward()
@@ -192,7 +192,7 @@ def test_float32_gradients_equal_float64_gradients() -> None:
 
 @pytest.mark.parametrize("debug", [False, True])
 def test_only_required_gradients_are_computed(debug: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a tensor that requires one, or under no_grad, there is no graph."""
+    """There is no graph under no_grad, or if no tensor requires a gradient."""
     monkeypatch.setattr(wd.config, "debug", debug)  # such calls take another way
     model = MODELS["pendulum"]
     q, v, a = (torch.ones(1, 2, dtype=torch.float64) for _ in range(3))

@@ -119,7 +119,7 @@ def test_dual_tensors_have_the_tangents_of_jvp() -> None:
 
 
 def test_a_result_without_a_cotangent_does_not_change_the_gradient() -> None:
-    """Where no gradient comes for a result, the others' gradients are what they were."""
+    """The gradient of the other result is the same if none comes for the pose."""
     model, (q, _, _) = MODELS["pendulum"], motions(requires_grad=True)
     pose, jacobian = wd.pose_and_jacobian(model, q, frame="tip")
     w = torch.linspace(-1, 1, jacobian.numel(), dtype=torch.float64).reshape(jacobian.shape)

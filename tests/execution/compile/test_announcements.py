@@ -96,7 +96,7 @@ def test_the_bar_ends_if_the_work_raises(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_thread_of_the_bar_ends_with_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also if it is writing at that time: nothing moves a closed bar."""
+    """The thread ends even if it is writing at that time: nothing moves a closed bar."""
 
     class Slow:
         def __enter__(self) -> Slow:

@@ -150,9 +150,10 @@ def test_every_header_of_kernels_is_hashed() -> None:
 
 
 def test_another_choice_of_algorithms_is_another_entry() -> None:
-    """With an equal key and the same modules, the choice may have more algorithms, another one, or
+    """The key and the modules are equal, but the choice has more algorithms, another one, or
     another one inside. Before this was so, a function that chose anew silently found its old
-    program."""
+    program.
+    """
 
     def wrap(inner: Any, times: Any) -> Any:
         def algorithm() -> Any:

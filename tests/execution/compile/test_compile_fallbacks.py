@@ -297,7 +297,7 @@ def test_the_folder_of_headers_depends_on_warp_and_the_processor(
 
 
 def test_modules_with_other_methods_are_loaded_by_warp(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So are modules that Warp has already loaded."""
+    """Warp also loads modules that it has loaded before."""
     loaded: list[Any] = []
     compiled: list[Any] = []
     monkeypatch.setattr(kernel_objects.wp, "force_load", lambda *x: loaded.append(x))

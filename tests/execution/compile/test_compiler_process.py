@@ -100,7 +100,7 @@ def test_a_killed_compiler_raises_an_error(
 
 
 def test_a_full_disk_raises_an_error(empty_cache: Path) -> None:
-    """At each size at which one more file does not fit. No partial file is left."""
+    """The error comes at each size at which one more file does not fit. No partial file is left."""
     disk = empty_cache / "disk"
     disk.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", disk], check=False)
@@ -160,8 +160,9 @@ def test_an_interrupt_ends_the_compiler(
 def test_a_process_that_cannot_start_is_an_error(
     model: wd.Model, empty_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For example if no more processes are allowed. The message says what to do, and this process
-    never compiles instead."""
+    """The system may allow no more processes. The message says what to do, and this process never
+    compiles instead.
+    """
 
     def raise_blocking_error(*_: object, **__: object) -> None:
         raise BlockingIOError(11, "Resource temporarily unavailable")
@@ -183,8 +184,9 @@ def test_a_forked_process_starts_its_own_compiler(empty_cache: Path) -> None:
 
 
 def test_the_environment_chooses_the_process_that_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the variable, a separate process compiles only if Python can be started and Warp
-    calls its compiler as expected."""
+    """A separate process compiles without the variable only if Python can be started and Warp calls
+    its compiler as expected.
+    """
     known = ctypes.CFUNCTYPE(ctypes.c_int)()
     known.argtypes = ARGUMENTS
     monkeypatch.delenv(IN_CHILD, raising=False)

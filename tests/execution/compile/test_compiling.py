@@ -170,7 +170,7 @@ def test_two_threads_compile_two_kernels_at_the_same_time(
 def test_the_error_of_a_full_disk_names_the_folder(
     model: wd.Model, empty_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And what to do."""
+    """The error also says what to do."""
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")

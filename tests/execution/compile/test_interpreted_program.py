@@ -109,7 +109,7 @@ def test_the_policy_never_compiles_no_kernel(model: wd.Model, policy: Any) -> No
 
 
 def test_the_policy_wait_compiles_at_the_next_bound_call(model: wd.Model, policy: Any) -> None:
-    """Also a kernel that was interpreted before."""
+    """A kernel that was interpreted before is compiled, too."""
     policy("never")
     arrays = states(model, 3)
     wd.rnea(model, *arrays)

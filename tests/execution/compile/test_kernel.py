@@ -71,8 +71,9 @@ def test_a_command_uses_the_last_written_arguments() -> None:
 
 
 def test_run_at_once_bypasses_warps_launch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the CPU, so that Warp does not record it. Without the C function it is a launch of
-    Warp."""
+    """The C function is called on the CPU, so that Warp does not record it. Without it Warp
+    launches the kernel.
+    """
     q = states(MODEL, 4, seed=3).q
     laid_out = job(q)
     kernel = laid_out.kernel

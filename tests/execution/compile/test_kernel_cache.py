@@ -24,7 +24,7 @@ from warpdyn.execution.launch.launch import prepare
 
 
 def test_a_launched_kernel_is_in_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not before its first launch with an empty cache, and not if Warp has no cache."""
+    """The kernel is not there before its first launch with an empty cache, or without a cache."""
     model, z = wd.load_robot("cartpole").with_armature(0.7), np.zeros((1, 2))
     kernel = prepare(wd.crba.describe(model, z)).kernel
     monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path))

@@ -119,7 +119,7 @@ def test_files_and_folders_that_others_can_write_are_refused(
 def test_files_and_folders_of_others_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By owner, and by a group that has other members."""
+    """Files and folders belong to another user, or to a group that has other members."""
     write(tmp_path / "entry", b"x")
     os.chown(tmp_path / "entry", NOBODY, NOBODY)
     assert read(tmp_path / "entry") is None

@@ -76,7 +76,7 @@ def test_other_lines_are_printed(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_device_file_or_library_counts_as_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even if the library cannot be loaded."""
+    """A library that cannot be loaded counts, too."""
     monkeypatch.setattr(warp_start, "DRIVER_SIGNS", ("/",))
     assert warp_start.has_driver()
     monkeypatch.setattr(warp_start, "DRIVER_SIGNS", ())

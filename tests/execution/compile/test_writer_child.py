@@ -28,7 +28,7 @@ print(sorted({"warp", "numpy", "warpdyn.model"} & set(sys.modules)))
 
 
 def test_the_process_imports_neither_warp_nor_numpy() -> None:
-    """Also without site-packages, because it is started with -S."""
+    """The process has no site-packages, because it is started with -S."""
     command = [sys.executable, "-I", "-S", "-c", IMPORTS, writer_child.__file__]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -135,7 +135,7 @@ def test_out_and_bind_accept_leading_dimensions() -> None:
 
 
 def test_different_leading_dimensions_are_refused() -> None:
-    """So is memory that cannot be written, or has no stride from row to row."""
+    """Memory that cannot be written, or has no stride from row to row, is refused, too."""
     with pytest.raises(ValueError, match=r"v must be \(\.\.\., nv\) = \(3, 4, 8\), got \(4, 8\)"):
         wd.rnea(PANDA, Q, V[0], A)
     with pytest.raises(ValueError, match=r"v must be \(B, nv\) = \(4, 8\), got \(3, 4, 8\)"):

@@ -1,4 +1,4 @@
-"""On a GPU, calls give right results before their kernel is compiled, and then use the kernel."""
+"""Calls on a GPU give right results before their kernel is compiled, and then use the kernel."""
 
 from __future__ import annotations
 

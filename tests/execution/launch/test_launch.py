@@ -54,8 +54,9 @@ def test_the_integers_of_a_launch_are_addresses_and_strides() -> None:
 
 
 def test_slices_cover_the_batch_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With any number of threads, also with Python's threads only, each environment is in one
-    launch."""
+    """Each environment is in one launch, with any number of threads, also with Python's threads
+    only.
+    """
     s, first, count = states(PANDA, 20_000), HEADER.index("first"), HEADER.index("count")
     wanted = wd.rnea(PANDA, s.q, s.v, s.a)
     monkeypatch.setattr(job, "shared_launch", lambda *_: None)
@@ -78,7 +79,7 @@ def test_slices_cover_the_batch_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_large_batches_bypass_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From one size on columns do, from another size on rows too. The results do not change."""
+    """Columns bypass it from one size on, rows from another size on. The results do not change."""
     s = states(PANDA, 300)
     stream, plain = HEADER.index("stream"), wd.rnea(PANDA, s.q, s.v, s.a)
     for limits, wanted in (((1 << 40, 1 << 40), 0), ((0, 1 << 40), 1), ((0, 0), 2)):
@@ -151,7 +152,7 @@ def test_a_program_of_many_loops_is_interpreted(monkeypatch: pytest.MonkeyPatch)
 def test_a_program_that_is_too_large_for_the_interpreter_is_compiled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Under the policy "never" it is refused, with the remedy."""
+    """The policy "never" refuses the program. The error says what to do."""
     monkeypatch.setattr(bytecode_checks, "LOOPS", 1)
     model, q = wd.load_robot("cartpole"), np.zeros((3, 2))
     monkeypatch.setattr(wd.config, "compile", "never")

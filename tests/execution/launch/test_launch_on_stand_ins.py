@@ -231,7 +231,7 @@ def test_a_plan_ends_with_the_model_of_its_params() -> None:
 
 
 def test_arrays_without_a_valid_address_are_checked_again() -> None:
-    """If Torch is in a transform, or an address is zero, missing or not aligned."""
+    """Torch is in a transform, or an address is zero, missing or not aligned."""
     arrays = [Q, Q.copy(), Q.copy()]
     found = plan(*arrays)
     assert found.addresses(arrays) is not MISS

@@ -137,8 +137,9 @@ def test_small_batches_are_computed_by_the_calling_thread() -> None:
 
 
 def test_a_forked_process_has_threads_of_its_own() -> None:
-    """In the child, a call bound before the fork is computed by its caller, without the parent's
-    threads."""
+    """A call that was bound before the fork is computed by its caller in the child, without the
+    parent's threads.
+    """
     if not hasattr(os, "fork"):
         pytest.skip("no fork here")
     done = alone(

@@ -279,7 +279,7 @@ def test_many_threads_share_a_plan(long: float, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_without_the_c_function_calls_use_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If CPython or NumPy have another memory layout."""
+    """The function is missing if CPython or NumPy have another memory layout."""
     monkeypatch.setattr(native_call, "methods", lambda: None)
     q, v, a = draw_states(4, 14)
     results = [wd.rnea(ARM, q, v, a) for _ in range(4)]

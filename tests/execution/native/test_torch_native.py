@@ -257,7 +257,7 @@ def test_compiled_autograd_gives_the_same_gradients() -> None:
 
 
 def test_without_the_c_function_calls_use_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If Torch has another memory layout, or no such interface."""
+    """The function is missing if Torch has another memory layout, or no such interface."""
     monkeypatch.setattr(torch_native, "torch_words", lambda: None)
     torch_native.apply.cache_clear()
     x, plain = asking(3, 9), draw_tensors(3, 9)

@@ -57,7 +57,7 @@ class Case:
         return wd.oracle(function, self.own, self.q, *arrays, **options)
 
     def rate(self, function, **options):
-        """By differences along the motion."""
+        """Rate of a function's result, by differences along the motion."""
         ahead, behind = (
             wd.oracle(
                 function,
@@ -211,7 +211,7 @@ def test_dynamics_are_consistent_in_every_representation(case: Case) -> None:
 
 
 def test_accelerations_at_rest_convert_like_velocities(case: Case) -> None:
-    """And have the same power with forces."""
+    """Accelerations and forces have the same power before and after the conversion."""
     converter = Converter(tree_of(case.own), case.q[0].tolist(), case.model.base_velocity)
     given = {"a": case.a[0].tolist(), "tau": case.tau[0].tolist()}
     local = inputs_in(converter, given, {"a": ACCELERATION, "tau": FORCE})

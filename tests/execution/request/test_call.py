@@ -52,7 +52,7 @@ def test_inputs_have_a_fixed_order() -> None:
 
 
 def test_input_shapes_are_those_of_the_arrays() -> None:
-    """Of one environment's slice, or of an array that is common to all."""
+    """The shape is that of one environment's slice, or of an array that is common to all."""
     _, arrays = gather(everything())
     for name, shape in input_shapes(everything()).items():
         assert arrays[name].shape in ((B, *shape), shape)

@@ -230,7 +230,7 @@ def test_none_arguments_have_no_derivatives(function: Any) -> None:
 
 
 def test_the_garbage_collector_is_restored() -> None:
-    """After an error too, and if it was off before."""
+    """It is restored after an error, too, and stays off if it was off before."""
     with nothing_collected():
         assert not gc.isenabled()
     assert gc.isenabled()

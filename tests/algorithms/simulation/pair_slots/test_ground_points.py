@@ -47,7 +47,9 @@ def simulations(
 def test_points_in_slots_equal_inline_points(
     monkeypatch: pytest.MonkeyPatch, ground: wd.Ground
 ) -> None:
-    """With all numbers of a ground, for 0.25 s in which several points make and lose contact."""
+    """Grounds with all kinds of numbers are compared for 0.25 s, in which several points make and
+    lose contact.
+    """
     in_line, in_slots = simulations(monkeypatch, QUADRUPED, ground=ground)
     pressed = np.zeros(21)
     for _ in range(32):
@@ -84,7 +86,7 @@ def test_points_in_slots_equal_inline_points_on_uneven_ground(
 
 
 def test_friction_of_a_map_scales_friction_moments(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In slots as inline."""
+    """The map scales friction moments in slots as it scales those inline."""
     ground = wd.Ground(torsional_friction=0.02, rolling_friction=0.01)
     terrain = wd.HeightMap(np.zeros((8, 8)), 0.5, friction=np.full((8, 8), 0.2))
     sims = simulations(monkeypatch, QUADRUPED, ground=ground, terrain=terrain)

@@ -105,7 +105,7 @@ def test_a_ball_above_a_large_table_is_far() -> None:
 
 
 def test_low_and_falling_shapes_are_near_a_plane() -> None:
-    """If the lowest point that the shape can reach in the step is near it."""
+    """A shape is near if the lowest point that it can reach in the step is near the plane."""
     pairs = [ContactPair(GROUND, shape(name, "box")) for name in NAMES]
     q = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (4, 1))
     q[:, 2] = 0.2, 1.0, 1.0, -0.5

@@ -40,7 +40,7 @@ def test_pairs_of_the_same_kinds_and_movers_share_slots() -> None:
 
 @pytest.mark.parametrize("slots, wanted", [(None, 3), (2, 2), (9, 3)])
 def test_a_group_has_at_most_as_many_slots_as_pairs(slots: int | None, wanted: int) -> None:
-    """By default two more than its three bodies, but there are only three pairs."""
+    """The default is two slots more than the three bodies, but there are only three pairs."""
     pairs = [ContactPair(*x) for x in ((A, B), (A, C), (B, C))]
     assert pair_groups(TREE, pairs, slots)[0].slots == wanted
 

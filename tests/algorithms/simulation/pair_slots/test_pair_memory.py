@@ -48,7 +48,7 @@ def test_a_slot_without_a_pair_has_its_own_rows() -> None:
 
 
 def test_clear_removes_all_contacts() -> None:
-    """Of pairs that are not near any more."""
+    """Contacts of pairs that are not near any more are removed, too."""
     memory = PairMemory.of(GROUP, PAIRS, SURFACES, IMPULSES, FEATURES)
     memory.clear()
     assert [*memory.rows] == [no_contact(GROUP)] * 6
@@ -69,7 +69,7 @@ def test_pairs_with_moments_store_six_entries(moments: int, more: list[float]) -
 
 
 def test_positions_of_contacts_are_stored_on_request() -> None:
-    """After the impulse. They are not there when a step begins."""
+    """Positions follow the impulse in a row. They are zero when a step begins."""
     group = replace(GROUP, located=True)
     memory = PairMemory.of(group, PAIRS, SURFACES, IMPULSES, FEATURES)
     assert memory.rows[0] == [0.0, *IMPULSES[0], 0.0, 0.0, 0.0] and len(no_contact(group)) == 7

@@ -109,7 +109,7 @@ def test_a_number_selects_the_pair() -> None:
 
 
 def test_closed_loops_couple_all_joints() -> None:
-    """With loops contacts act on all rows except those of free bodies without joints."""
+    """Contacts on a robot with loops act on all rows except those of free bodies without joints."""
     model = four_bar().with_object("cube", CUBE, mass=1.0)
     tree = tree_of(model)
     cube = len(tree.bodies) - 1

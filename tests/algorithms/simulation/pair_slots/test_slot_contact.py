@@ -33,7 +33,7 @@ def contact(width: int, seed: int = 0, moments: int = 0) -> SlotContact:
 
 
 def test_a_contact_is_converted_to_a_row_and_back() -> None:
-    """With as many numbers as `size` returns."""
+    """The row has as many numbers as `size` returns."""
     for moments in (0, 1, 3):
         before = contact(7, moments=moments)
         numbers = before.numbers
@@ -48,7 +48,7 @@ def test_a_contact_is_converted_to_a_row_and_back() -> None:
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("width", [1, 6, 15])
 def test_an_update_equals_that_of_a_compliant_contact(width: int, seed: int, moments: int) -> None:
-    """On the velocities of its rows, which the reaction changes."""
+    """The impulse and the velocities of the contact's rows after the reaction are compared."""
     each, draw = contact(width, seed, moments), np.random.default_rng(seed + 10)
     w, before = draw.normal(size=width), [*draw.normal(size=2), abs(draw.normal())]
     before += draw.normal(size=moments).tolist()

@@ -112,7 +112,7 @@ def impulses_of_a_heap(moments: int) -> tuple[np.ndarray, np.ndarray]:
 def test_shared_rows_give_the_forces_of_separate_rows(
     monkeypatch: pytest.MonkeyPatch, moments: int
 ) -> None:
-    """To rounding, for faces and for a ball that rolls on one."""
+    """Impulses agree to rounding, for faces and for a ball that rolls on a face."""
     shared, kinds = impulses_of_a_heap(moments), set()
 
     def separate(contacts: list[Contact]) -> bool:

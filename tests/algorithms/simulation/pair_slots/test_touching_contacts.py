@@ -77,7 +77,7 @@ def test_a_slot_beyond_the_count_has_no_contact() -> None:
 
 @pytest.mark.parametrize("count, wanted", [(4, False), (5, True)])
 def test_contacts_of_many_links_and_a_free_body_take_slots(count: int, wanted: bool) -> None:
-    """With few links whole pairs take slots, whose contacts share rows."""
+    """Whole pairs take slots if there are few links. The contacts of a pair then share rows."""
     scene = ARM.with_object("cube", wd.description.Box(0.1, 0.1, 0.1), mass=1.0)
     cube = ContactShape("cube", "box", (0.05, 0.05, 0.05))
     links = [ContactShape(f"panda_link{n}", "box", (0.05, 0.04, 0.03)) for n in range(1, 1 + count)]
