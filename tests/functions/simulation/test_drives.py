@@ -124,10 +124,7 @@ def test_the_torque_of_a_motor_falls_with_its_speed(v: float, torque: float) -> 
 
 
 def test_a_motor_spins_up_to_its_no_load_speed() -> None:
-    """The speed is v0 (1 - exp(-stall t / (v0 I))) to first order in the step.
-
-    It never exceeds v0.
-    """
+    """The speed is v0 (1 - exp(-stall t / (v0 I))) to first order in the step, and at most v0."""
     motor = wd.PD(100.0, 0.0, 6.0, no_load_speed=10.0)
     exact = 10 * (1 - math.exp(-6 * 0.4 / (10 * 0.5)))
     errors = [

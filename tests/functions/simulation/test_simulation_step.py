@@ -106,10 +106,7 @@ def test_a_sliding_box_stops_after_the_analytic_distance(boxes: History) -> None
 
 
 def test_a_box_on_a_slope_sticks_or_slides(boxes: History) -> None:
-    """The box creeps by micrometres at 20 degrees.
-
-    At 30 degrees it slides with g (sin - mu cos).
-    """
+    """The box creeps by micrometres at 20 degrees, and slides with g (sin - mu cos) at 30."""
     second = round(1 / DT) - 1
     assert 0 < boxes.v[second, 2, 0] < 3e-6
     speed = G * (math.sin(math.radians(30)) - 0.5 * math.cos(math.radians(30)))

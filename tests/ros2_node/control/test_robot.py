@@ -173,10 +173,8 @@ def test_a_gate_closed_before_the_start_does_not_start(how):
 
 
 def test_a_fault_latched_at_activation_needs_enable_after_reset():
-    """A robot activated with a latched fault and start_enabled is not enabled by ~/reset.
-
-    The next activation enables it again.
-    """
+    """A robot activated with a latched fault and start_enabled is not enabled by ~/reset. The next
+    activation enables it again."""
     fleet = panda_fleet(start_enabled=True)
     robot = fleet.robots[0]
     robot.fail("an exception in a callback", 0.0)
