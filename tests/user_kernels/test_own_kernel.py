@@ -319,7 +319,7 @@ def test_kernels_accept_leading_dimensions() -> None:
 
 @pytest.mark.compiled
 def test_a_long_kernel_gives_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The warning gives the number of operations and the remedy, before a compilation of minutes."""
+    """The warning gives the number of operations and the remedy, before it compiles for minutes."""
 
     @wd.kernel
     def long(robot: Any, q: Any) -> Any:

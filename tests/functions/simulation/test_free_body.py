@@ -150,7 +150,7 @@ def test_a_body_is_reset_on_its_own(library: str, device: str) -> None:
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
 def test_a_reset_clears_the_impulses_of_the_bodys_pairs(library: str, device: str) -> None:
-    """The reset clears only the environments that are reset.
+    """The reset clears the chosen environments only.
 
     It keeps impulses between other cubes.
     """
