@@ -82,7 +82,10 @@ def body_lines(function: Function) -> range:
 
 
 def long_bodies(path: Path, tree: ast.Module) -> Iterator[bool]:
-    """For each body of more than 25 lines: True if no comment is in it or on the line above it."""
+    """One value for each body of more than 25 lines.
+
+    It is True if no comment is in the body or on the line above.
+    """
     bodies = [lines for f in functions(tree) if len(lines := body_lines(f)) > LONG_BODY]
     comments = comment_lines(path) if bodies else set()
     for lines in bodies:

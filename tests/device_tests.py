@@ -76,7 +76,7 @@ def why_left_out(item: pytest.Item, tests: Path) -> str | None:
 
 
 def is_device_test(item: pytest.Item, tests: Path, selection: str) -> bool:
-    """Whether `--device-tests` runs the test; the selection is "quick" or "all"."""
+    """True if `--device-tests` runs the test. The selection is "quick" or "all"."""
     file = item.path.relative_to(tests).as_posix()
     if file.startswith(f"{ITSELF}/"):
         return True

@@ -88,7 +88,7 @@ def visitor(shown: Any, **options: Any) -> ClientConnection:
 
 
 def colors_of(pixels: np.ndarray) -> np.ndarray:
-    """For each pixel, the number of the link with its colour, lit or in shadow, or -1."""
+    """Number of the link with each pixel's colour, lit or in shadow, or -1."""
     pixels = pixels.astype(int)
     order = np.sort(pixels, axis=-1)
     clear = (order[..., 2] > 1.6 * order[..., 1]) & (order[..., 2] > 70)
@@ -139,8 +139,10 @@ def _points(solid: Any) -> np.ndarray:
 
 
 def likeness(pixels: np.ndarray, wanted: np.ndarray) -> list[float]:
-    """For each link, the pixels that both images give it, divided by those that either gives it.
-    Pixels under the page's panels do not count. A covered link has 1."""
+    """Pixels that both images give a link, divided by those that either gives it, for each link.
+
+    Pixels under the page's panels do not count. A covered link has 1.
+    """
     return likeness_of_colors(colors_of(pixels), wanted)
 
 

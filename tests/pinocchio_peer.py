@@ -83,7 +83,7 @@ class Peer:
 
     @cached_property
     def _columns(self) -> list[int]:
-        """For each of Pinocchio's velocities the column of the full model's v."""
+        """Column of the full model's v for each of Pinocchio's velocities."""
         columns = np.zeros(self.pin.nv, dtype=int)
         for joint in self.full.moving_joints:
             own = self.full.coordinates[joint.name].v

@@ -1,7 +1,7 @@
-"""What `scripts/test.sh --quick` runs: of every room the tests that tell most, on robots that differ most.
+"""Tests of `scripts/test.sh --quick`: the most telling ones of each room.
 
-A room's files stand whole, or with `::` and the tests of one that are run. What runs over all robots runs over
-`QUICK_ROBOTS` alone.
+They run on robots that differ most. Each room lists whole files, or single tests after `::`. Tests
+that run over all robots run over `QUICK_ROBOTS` only.
 """
 
 from __future__ import annotations
@@ -153,7 +153,10 @@ QUICK_ROBOTS = ("panda", "quadruped_floating", "balls")
 
 
 def is_quick(item: pytest.Item, tests: Path) -> bool:
-    """Whether a test is of the quick half: its file or itself is named, and its robot is, where it has one."""
+    """True if a test is in the quick half.
+
+    `QUICK` lists the test or its file. `QUICK_ROBOTS` lists its robot, if it has one.
+    """
     path = item.path.relative_to(tests)
     listed = QUICK.get(path.parent.as_posix(), ())
     if path.name not in listed and f"{path.name}::{item.originalname}" not in listed:

@@ -69,7 +69,9 @@ STEPS: dict[str, Callable[[], Any]] = {
 
 
 def numbers_of(step: Any) -> dict[str, float]:
-    """For each result a number that depends on all its entries: its product with cos 0, cos 1,
-    ..."""
+    """A number for each result that depends on all its entries.
+
+    It is the product with cos 0, cos 1, ...
+    """
     arrays = {name: np.ravel(x) for name, x in step._asdict().items() if x is not None}
     return {n: float(x @ np.cos(np.arange(x.size))) for n, x in arrays.items() if x.size}

@@ -31,7 +31,10 @@ class States:
 
 
 def states(model: wd.Model, count: int = 19, seed: int = 0) -> States:
-    """By default 19 states: two full vectors of doubles, or one of floats, and three lanes more."""
+    """States of a robot.
+
+    The default of 19 is two full vectors of doubles, or one of floats, and three lanes more.
+    """
     draw = np.random.default_rng([seed, model.nq, model.nlinks])
     q = draw.uniform(-2, 2, (count, model.nq))
     for joint in model.moving_joints:

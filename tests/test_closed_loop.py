@@ -1,5 +1,7 @@
-"""How the experiment reads the plant's trace. The benchmarks and the demo run the experiment
-itself."""
+"""Evaluation of the plant's trace by the experiment.
+
+The benchmarks and the demo run the experiment itself.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def test_gravity_compensation_holds_the_arm_and_without_it_the_arm_falls():
 
 
 def test_the_falling_pendulum_keeps_its_energy():
-    """Without stops, friction and torque, the sum of kinetic and potential energy is constant."""
+    """The sum of kinetic and potential energy is constant without stops, friction and torque."""
     model = wd.load_robot("double_pendulum")
     free = replace(model, joints=tuple(replace(j, limits=Limits()) for j in model.joints))
     motion = demo.simulate(free)

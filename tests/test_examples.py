@@ -92,7 +92,7 @@ def test_sampled_rollouts_lower_the_cost(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_hand_follows_the_circle(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After half a second the hand is within a millimetre of its reference."""
+    """The hand is within a millimetre of its reference after half a second."""
     monkeypatch.syspath_prepend(FOLDER)
     import numpy as np
     import operational_space_control as example

@@ -102,7 +102,7 @@ def balls(before: str = "", inside: str = "", after: str = "") -> str:
 
 @backs("Contacts")
 def test_bodies_touch_each_other_only_in_pairs() -> None:
-    """Without pairs, overlapping balls fall as each would alone, and the model warns of it."""
+    """Overlapping balls without pairs fall as each would alone. The model warns of it."""
     with pytest.warns(wd.ModelWarning, match="contacts between bodies without pairs="):
         model = wd.load_mjcf(balls())
     alone = wd.Simulation(model, 1)

@@ -106,7 +106,7 @@ def test_docstrings_name_their_subject_first(path: Path) -> None:
 
 
 def holds_a_command(path: Path) -> bool:
-    """Whether a file defines a command of `warpdyn`: it has `add_parser`."""
+    """True if a file defines a command of `warpdyn`. Such a file has `add_parser`."""
     functions = {node.name for node in parse(path).body if isinstance(node, ast.FunctionDef)}
     return path.is_relative_to(ROOT / "warpdyn/cli") and "add_parser" in functions
 
@@ -169,7 +169,7 @@ def test_literals_are_plain_arguments(path: Path) -> None:
 
 
 def test_lines_are_narrow() -> None:
-    """At most 3 % of the lines are wider than 100 columns, and none is wider than 120."""
+    """No more than 3 % of the lines are wider than 100 columns, and none is wider than 120."""
     widths = [len(line) for path in (*FILES, *BENCHMARKS) for line in path.read_text().splitlines()]
     assert sum(width > 100 for width in widths) <= 0.03 * len(widths)
 

@@ -265,8 +265,10 @@ def test_bytecode_of_the_previous_text_is_not_run(mutate: ModuleType, tmp_path: 
 def test_the_share_of_killed_mutations_decides_the_exit_code(
     mutate: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By default all mutations with a verdict must be killed. A draw without rooms takes all files
-    of the packages."""
+    """All mutations with a verdict must be killed by default.
+
+    A draw without rooms takes all files of the packages.
+    """
     monkeypatch.setattr(mutate, "PACKAGES", ("warpdyn/logs",))  # a draw of all files takes seconds
     (mutation,) = mutate.draw(3, 1)
     assert mutate.room(mutation.path) == "logs"

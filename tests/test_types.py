@@ -231,7 +231,7 @@ def test_no_public_function_takes_unnamed_options() -> None:
 
 
 def test_words_from_run_time_strings_are_accepted(tmp_path: Path) -> None:
-    """To a type checker such a word is a str; the call works all the same."""
+    """A type checker sees such a word as a str. The call works all the same."""
     word, order = "".join(["wor", "ld"]), "wxyz"
     model: Any = wd.load_robot("panda", quaternion=order, base_velocity=word)  # type: ignore[arg-type]
     assert model.quaternion in get_args(QuaternionOrder) and model.base_velocity in REFERENCES

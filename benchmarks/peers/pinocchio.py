@@ -66,7 +66,7 @@ def convert(
 def functions(
     model: Any, data: Any, frame: int, G: np.ndarray, links: list[int]
 ) -> dict[str, tuple[Callable, Callable]]:
-    """For each algorithm the call that is timed, and its results in warpdyn's coordinates."""
+    """The timed call of each algorithm, and its results in warpdyn's coordinates."""
 
     def fk_frame(q: np.ndarray) -> Any:
         pin.forwardKinematics(model, data, q)

@@ -60,7 +60,7 @@ def environment() -> dict[str, str]:
 
 
 def is_imported() -> bool:
-    """Whether this process's `warp` is the emulated one."""
+    """True if this process's `warp` is the emulated one."""
     spec = importlib.util.find_spec("warp")
     return spec is not None and Path(str(spec.origin)).is_relative_to(SITE)
 

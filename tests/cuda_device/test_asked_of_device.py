@@ -40,7 +40,7 @@ CLOSE_IN_FLOAT32 = 1e-5
 
 @pytest.fixture(scope="module", params=[False, True], ids=["at_once", "late"])
 def cases(request: pytest.FixtureRequest) -> tuple[bool, dict]:
-    """Whether streams run late, and the counters and the error of each case."""
+    """A truth value for late streams, and the counters and the error of each case."""
     return request.param, json_of("asked_of_device.py", late=request.param)
 
 

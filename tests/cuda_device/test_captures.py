@@ -108,7 +108,7 @@ def test_the_default_stream_cannot_be_captured() -> None:
 
 
 def test_the_memory_of_a_graph_exists_only_after_a_launch() -> None:
-    """Before it is error 700, since the graph's allocation is a node that has not run."""
+    """A use before the launch gives error 700, because the graph has not allocated the memory."""
     stream = new_stream()
     begin_capture(stream)
     memory = Memory(16, stream)

@@ -120,7 +120,7 @@ def test_traps_and_hanging_barriers_end_a_kernel(body: str, code: int) -> None:
 
 
 def test_all_calls_after_an_error_return_it() -> None:
-    """As in CUDA, this lasts until the process ends."""
+    """The error lasts until the process ends, as in CUDA."""
     kernel = PtxKernel(kernel_text(1, "trap;"))
     array = DeviceArray(np.zeros(1, np.uint32))
     assert kernel.launch(array.address, threads=1, block=1) == 0

@@ -139,7 +139,10 @@ def test_counts_of_bits(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["u32", "s32", "u64", "s64"])
 def test_highest_bit(kind: str) -> None:
-    """For a negative number it is the highest zero bit. The result is all ones if there is none."""
+    """The result for a negative number is its highest zero bit.
+
+    It is all ones if no bit is found.
+    """
     a = some_numbers(kind)
     found = compute(f"bfind.{kind} %y, %x0;", "u32", (kind, a))
     lengths = [(~x if x < 0 else x).bit_length() for x in a.tolist()]

@@ -276,7 +276,7 @@ def test_lanes_wait_for_each_other_at_a_shuffle() -> None:
 
 
 def test_a_warp_barrier_may_be_in_both_branches() -> None:
-    """After bar.warp.sync lanes read what others have written before it."""
+    """Lanes after bar.warp.sync read what others have written before it."""
     body = """.shared .align 4 .b8 row[128];
         .reg .b32 %at, %other, %bit, %n; .reg .pred %odd; .reg .b64 %to;
         shl.b32 %at, %t, 2;

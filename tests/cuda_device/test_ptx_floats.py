@@ -78,7 +78,7 @@ def test_directed_rounding(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", FLOATS)
 def test_minimum_and_maximum(kind: str) -> None:
-    """For a number and a NaN the result is the number. -0 is smaller than 0."""
+    """The result for a number and a NaN is the number. -0 is smaller than 0."""
     a, b = pairs(kind)
     a, b = (
         np.concatenate([a, b, [np.nan, 1.0, 0.0, -0.0]]),

@@ -74,7 +74,7 @@ def test_votes(name: str, negated: bool) -> None:
 
 
 def test_ballot_of_the_active_lanes() -> None:
-    """After a branch only these vote, and activemask has them."""
+    """Only the lanes that took a branch vote there. activemask has these lanes."""
     body = """and.b32 %r0, %x0, 3;
         setp.eq.u32 %p0, %r0, 1;
         mov.u32 %y, 0;

@@ -203,8 +203,10 @@ def test_atomic_updates(kind: str, space: str) -> None:
 
 
 def test_atomic_exchange_compare_and_wrapping_counters() -> None:
-    """Of 64 threads one gets the old number. cas replaces only the expected value, and inc and dec
-    wrap around."""
+    """One of 64 threads gets the old number.
+
+    `cas` replaces only the expected value. `inc` and `dec` wrap around.
+    """
     body = """.reg .b32 %old; .reg .b64 %at;
         mad.wide.u32 %at, %thread, 4, %a0;
         atom.global.exch.b32 %old, [%a1], %thread;

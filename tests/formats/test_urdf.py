@@ -169,8 +169,7 @@ def test_joint_values_are_read() -> None:
 
 
 def test_missing_joint_elements_have_default_values() -> None:
-    """Without origin the pose is zero, without axis the axis is x, without dynamics damping and
-    friction are zero."""
+    """The default pose is zero, and the default axis is x. Damping and friction are zero."""
     read = load(robot(links("a", "b"), joint())).joint("j")
     assert read.pose.rotation is EYE and read.pose.position == (0, 0, 0)
     assert read.axis == (1, 0, 0) and read.damping == read.friction == 0 and read.mimic is None

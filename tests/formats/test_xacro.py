@@ -81,8 +81,10 @@ def test_a_file_that_xacro_cannot_expand_is_refused(path: Path) -> None:
 def test_a_missing_xacro_package_is_reported_with_its_remedy(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without the package the message says what to install. load_urdf names load_xacro for a xacro
-    file."""
+    """The message says what to install if the package is missing.
+
+    The message of load_urdf for a xacro file names load_xacro.
+    """
     with pytest.raises(ModelError, match="load_xacro"):
         load_urdf(path)
     monkeypatch.setitem(sys.modules, "xacro", None)

@@ -27,7 +27,7 @@ def test_actuator_torques_have_one_entry_per_joint() -> None:
 
 
 def test_actuator_torques_accept_one_robot_a_batch_and_out() -> None:
-    """In both precisions. Without v the robot is at rest."""
+    """Both precisions are tested. The robot is at rest if v is absent."""
     check_call(wd.actuator_torques, MODEL, S.q, S.v, CONTROL)
     rest = wd.actuator_torques(MODEL, S.q, None, CONTROL)
     np.testing.assert_array_equal(rest, wd.actuator_torques(MODEL, S.q, 0 * S.v, CONTROL))
@@ -49,7 +49,7 @@ def test_a_robot_with_actuators_moves_as_in_mujoco() -> None:
 
 
 def test_actuator_torques_work_in_a_users_kernel() -> None:
-    """As a method of the robot."""
+    """The function is a method of the robot in a kernel."""
 
     @wd.kernel
     def twice_the_torques(robot, q, v, control: (3,)):

@@ -94,7 +94,10 @@ def test_centroidal_functions_equal_the_others_at_the_centre_of_mass(name: str) 
 
 
 def test_momentum_accepts_one_robot_a_batch_and_out() -> None:
-    """In both precisions. One function is tested, because all are made by the same one."""
+    """Both precisions are tested.
+
+    One function is enough, because all functions share one wrapper.
+    """
     model = by_name("cartpole").model
     s = states(model, 3)
     check_call(wd.momentum, model, s.q, s.v)

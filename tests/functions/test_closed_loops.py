@@ -17,7 +17,7 @@ NEAR = np.array([[1.0, -0.9, 1.0], [0.8, -0.8, 0.9], [1.2, -1.0, 1.2]])
 
 
 def test_kernels_equal_the_oracle() -> None:
-    """For every function, on a batch."""
+    """Every function is called on a batch."""
     q = wd.loops.close(MODEL, NEAR)
     s = states(MODEL, 3)
     assert q.shape == (3, 3) and np.abs(wd.loops.errors(MODEL, q)).max() < 1e-9
@@ -50,7 +50,7 @@ def test_single_precision_closes_loops_to_its_own_tolerance() -> None:
 
 
 def test_torch_gradients_equal_finite_differences() -> None:
-    """Through assembly and dynamics."""
+    """The gradients go through assembly and dynamics."""
     q0 = torch.tensor(NEAR, requires_grad=True)
     tau = torch.zeros(3, 3, dtype=torch.float64)
 
@@ -69,7 +69,7 @@ def test_torch_gradients_equal_finite_differences() -> None:
 
 
 def test_a_loop_that_cannot_close_is_refused_with_its_gap() -> None:
-    """Without the check it is returned open."""
+    """A call with `check=False` returns the open loop."""
     q = np.array([[1.0, 0.0, 0.0]])
     with pytest.raises(
         ValueError, match=r"did not converge: the loops of four_bar stay open in 1 of 1"

@@ -54,7 +54,7 @@ def test_link_coms_has_the_links_in_the_models_order() -> None:
 
 
 def test_com_accepts_one_robot_a_batch_and_out() -> None:
-    """In both precisions."""
+    """Both precisions are tested."""
     check_call(wd.com, MODEL, S.q)
     check_call(wd.com, MODEL, S.q, subtree="tool")
 

@@ -48,7 +48,7 @@ def numbers(x: Any) -> np.ndarray:
 
 
 def test_pack_inverts_unpack(robot: Robot) -> None:
-    """For one robot, a batch, and more leading dimensions."""
+    """The test covers one robot, a batch, and more leading dimensions."""
     model, s = robot.model, states(robot.model, 6)
     if not model.nq:
         return
@@ -114,7 +114,7 @@ def test_plain_numbers_become_float64_arrays() -> None:
 
 
 def test_torch_differentiates_and_jax_traces_through_coordinates() -> None:
-    """With torch.autograd and jax.jit."""
+    """The test uses torch.autograd and jax.jit."""
     model = by_name("panda").model
     torch = pytest.importorskip("torch")
     x = torch.ones(3, dtype=torch.float64, requires_grad=True)

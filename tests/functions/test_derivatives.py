@@ -73,7 +73,10 @@ def by_differences(
 def test_derivatives_equal_finite_differences(
     name: str, function: str, arrays: str, options: dict[str, Any]
 ) -> None:
-    """By q along every coordinate of v for all joints, and by v, a and tau entry by entry."""
+    """The derivative by q is compared along every coordinate of v for all joints.
+
+    Those by v, a and tau are compared entry by entry.
+    """
     model = moving_model(name)
     s = states(model, 1)
     given = {x: getattr(s, x) for x in arrays.split()}
@@ -85,9 +88,7 @@ def test_derivatives_equal_finite_differences(
 
 
 def test_derivatives_equal_functions_with_names() -> None:
-    """By v the Jacobian, of com its Jacobian, of the momentum its matrix, of the potential the
-    gravity torques.
-    """
+    """They equal Jacobians, momentum and mass matrices, momenta and gravity torques."""
     model = MODELS["hopper"]
     s = states(model, 3)
 
@@ -118,7 +119,10 @@ def test_derivatives_equal_functions_with_names() -> None:
 
 
 def test_derivatives_by_forces_gravity_and_masses_have_known_values() -> None:
-    """By f_ext -Jᵀ, by gravity, and by a mass a column of the regressor."""
+    """The derivative by `f_ext` is -Jᵀ.
+
+    Those by gravity and by a mass follow from rnea and the regressor.
+    """
     model = MODELS["gripper"]
     s = states(model, 2)
     forces, mass = {"right": s.forces[:, -1]}, np.array([0.4, 0.3])
@@ -154,7 +158,7 @@ def test_derivatives_by_forces_gravity_and_masses_have_known_values() -> None:
 
 @pytest.mark.parametrize("name", ["hopper", "socket", "planar", "branches_wxyz"])
 def test_gradients_by_entries_are_converted_to_the_tangent_space(name: str) -> None:
-    """By configuration_rate, and by a step of zero."""
+    """The conversion is that by `configuration_rate` and by a step of zero."""
     model = moving_model(name)
     s = states(model, 2)
     bar = wd.oracle(wd.vjp, wd.rnea, model, s.q, s.v, s.a, cotangents=s.tau, wrt=("q",))

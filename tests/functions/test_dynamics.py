@@ -46,7 +46,7 @@ def test_functions_of_dynamics_have_their_documented_shapes(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["rnea", "crba", "aba", "effect_torques"])
 def test_functions_of_dynamics_accept_one_robot_a_batch_and_out(name: str) -> None:
-    """In both precisions."""
+    """Both precisions are tested."""
     check_call(getattr(wd, name), MODEL, *GIVEN[name], single=1e-3)
 
 

@@ -30,7 +30,7 @@ def test_energy_is_one_number_per_robot(name: str) -> None:
 
 @pytest.mark.parametrize("name", GIVEN)
 def test_functions_of_energy_accept_one_robot_a_batch_and_out(name: str) -> None:
-    """In both precisions."""
+    """Both precisions are tested."""
     check_call(getattr(wd, name), MODEL, *GIVEN[name])
 
 
@@ -50,7 +50,7 @@ def test_gravity_is_the_earths_by_default(name: str) -> None:
 
 
 def test_mechanical_energy_is_the_sum_of_kinetic_and_potential() -> None:
-    """Under the same gravity."""
+    """Both energies use the same gravity."""
     kinetic = wd.oracle(wd.kinetic_energy, MODEL, S.q, S.v)
     potential = wd.oracle(wd.potential_energy, MODEL, S.q, gravity=S.gravity)
     total = wd.oracle(wd.mechanical_energy, MODEL, S.q, S.v, gravity=S.gravity)

@@ -242,7 +242,7 @@ def test_wrt_must_name_inputs_of_the_call() -> None:
 
 
 def test_the_oracle_checks_shapes_too() -> None:
-    """As kernels do."""
+    """The oracle refuses the same shapes as kernels do."""
     q = np.tile(MODEL.neutral, (2, 1))
     with pytest.raises(ValueError, match=r"^v must be \(B, nv\) = \(2, 18\), got \(1, 18\)"):
         wd.oracle(wd.kinetic_energy, MODEL, q, np.zeros((1, MODEL.nv)))
@@ -263,7 +263,7 @@ MADE_BY_A_MODEL = {"Params", "kernels.Robot"}
 
 @pytest.mark.parametrize("name", sorted(set(OF_A_MODEL) - MADE_BY_A_MODEL))
 def test_a_name_in_place_of_a_model_is_refused(name: str) -> None:
-    """By every public function in the same words, before any other argument."""
+    """Every public function raises the same message before it checks any other argument."""
     required = [
         p
         for p in list(inspect.signature(OF_A_MODEL[name]).parameters.values())[1:]
@@ -275,5 +275,5 @@ def test_a_name_in_place_of_a_model_is_refused(name: str) -> None:
 
 
 def test_the_repr_of_a_model_is_one_line() -> None:
-    """For interactive use."""
+    """The line is for interactive use."""
     assert repr(MODEL) == f"<Model {MODEL.summary().splitlines()[0]}>"

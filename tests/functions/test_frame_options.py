@@ -14,7 +14,7 @@ CLOSE = 1e-12
 
 
 def test_frame_is_the_entry_of_frames() -> None:
-    """Without either all links are returned in the model's order."""
+    """Calls without `frame` and `frames` return all links in the model's order."""
     model = by_name("panda").model
     q = states(model, 2).q
     for function in (wd.fk, wd.jacobian):
@@ -43,7 +43,7 @@ def test_a_point_can_be_an_array_or_three_numbers() -> None:
 
 
 def test_unknown_links_are_refused_with_suggestions() -> None:
-    """In fk, frames, jacobian and forces."""
+    """The functions are fk, jacobian and rnea, with `frame`, `frames` and `f_ext`."""
     model = by_name("panda").model
     s = states(model, 2)
     right = model.link_names[3]
@@ -76,7 +76,7 @@ def test_frame_and_frames_exclude_each_other() -> None:
 
 
 def test_unknown_references_are_refused_with_the_known_ones() -> None:
-    """With the three names and their aliases."""
+    """The message lists the three names and their aliases."""
     model = by_name("cartpole").model
     with pytest.raises(
         ValueError, match="local, world, local_world_aligned, body, inertial, mixed; got 'spatial'"

@@ -57,7 +57,10 @@ def check(whole: Any, parts: list[Any]) -> None:
     ids=["rnea", "crba", "fk", "kinetic_energy", "rnea_derivatives"],
 )
 def test_each_model_computes_its_own_rows(function: Any, names: str) -> None:
-    """As each alone: vectors, matrices, numbers, and several results. Zeros are beyond."""
+    """Each model gives the same results alone: vectors, matrices, numbers, and several results.
+
+    The entries beyond a model's size are zero.
+    """
     found, wanted = GROUP(function, *map(pad, names.split())), alone(function, *names.split())
     if isinstance(found, tuple):
         for whole, parts in zip(found, zip(*wanted, strict=True), strict=True):
@@ -102,7 +105,7 @@ def test_an_option_without_rows_serves_all_environments(count: int) -> None:
 
 
 def test_models_write_into_one_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For writable arrays nothing is joined by copying."""
+    """Writable arrays need no copy to join the results."""
     monkeypatch.setattr("warpdyn.functions.group._join", None)
     M = GROUP(wd.crba, pad("q"))
     assert M.shape == (GROUP.count, GROUP.nv, GROUP.nv)
@@ -129,7 +132,7 @@ def test_out_and_bind_work_in_a_group() -> None:
 
 
 def test_several_results_are_joined_by_name() -> None:
-    """For NumPy's arrays, and for those of JAX, which are not written."""
+    """The test covers arrays of NumPy, and of JAX, which are not writable."""
     jax = pytest.importorskip("jax")
     arrays = [pad(name).astype(np.float32) for name in ("q", "v", "a")]
     whole = GROUP(wd.rnea_derivatives, *arrays)
@@ -179,7 +182,10 @@ def test_the_loops_of_each_model_are_closed_and_checked() -> None:
 
 
 def test_conditions_are_converted_to_bool() -> None:
-    """In calls, and in bound calls after each run. In `out=` they are numbers."""
+    """The result is bool in calls, and in bound calls after each run.
+
+    Arrays in `out=` hold numbers.
+    """
     q = pad("q")
     found, run = GROUP(flags_and_counts, q), GROUP.bind(flags_and_counts, q)
     check(found.twice, [part.twice for part in alone(flags_and_counts, "q")])

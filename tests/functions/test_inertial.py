@@ -53,7 +53,7 @@ def test_log_cholesky_parameters_of_a_known_body() -> None:
 
 @pytest.mark.parametrize("shape", [(), (4,), (2, 3), (0,)])
 def test_every_form_is_converted_back(shape: tuple[int, ...]) -> None:
-    """For any leading dimensions, also none."""
+    """Any number of leading dimensions is allowed, including none."""
     parameters = random_parameters(*shape)
     assert parameters.shape == (*shape, 10)
     for found in (
@@ -120,7 +120,7 @@ def test_impossible_bodies_are_not_consistent() -> None:
 
 
 def test_consistency_means_a_positive_definite_pseudo_inertia() -> None:
-    """By eigenvalues, for vectors half of which are bodies."""
+    """The eigenvalues are computed for vectors of which about half are physical bodies."""
     draw = np.random.default_rng(2)
     parameters = random_parameters(200) + 0.4 * draw.normal(size=(200, 10))
     wanted = np.linalg.eigvalsh(inertial.to_pseudo_inertia(parameters))[:, 0] > 0
@@ -192,8 +192,11 @@ def test_invalid_parameters_are_refused() -> None:
 
 @pytest.mark.parametrize(("share", "accepted"), [(0.9, True), (1.2, False)])
 def test_rounding_is_a_billionth(share: float, accepted: bool) -> None:
-    """Of the largest entry of a matrix, and of the largest moment: that is how far a matrix may be from symmetric,
-    and moments from the triangle inequality, on both sides."""
+    """The tolerance is 1e-9 of the largest entry or moment.
+
+    It holds for the asymmetry of a matrix and for the triangle inequality of moments, just below
+    and just above it.
+    """
     off = share * 1e-9
     matrix = np.diag([1.0, 2.0, 4.0])
     matrix[1, 2] = 4.0 * off

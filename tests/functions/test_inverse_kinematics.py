@@ -90,7 +90,7 @@ def test_the_shape_of_a_target_determines_its_form() -> None:
 
 
 def test_the_default_start_is_the_middle_of_the_limits() -> None:
-    """Without limits the neutral configuration. q0 adds an array of its own."""
+    """Joints without limits start at the neutral configuration. `q0` adds an array of its own."""
     model = wd.load_robot("panda")
     T = np.eye(4)[None]
     task = dict(inverse_kinematics.describe(model, {"panda_hand": T}).options)["task"]
@@ -163,7 +163,7 @@ def test_inverse_kinematics_works_with_each_library_out_and_bind() -> None:
 
 
 def test_invalid_targets_and_options_are_refused() -> None:
-    """With what is needed and what was given."""
+    """The message says what is needed and what was passed."""
     model, T = wd.load_robot("ur5e"), np.tile(np.eye(4), (3, 1, 1))
     for error, message, targets, options in (
         (ValueError, "say which frame it is for", T, {}),

@@ -102,7 +102,7 @@ def test_parts_are_rows_of_the_whole(name: str) -> None:
 
 
 def test_functions_of_frames_accept_one_robot_a_batch_and_out() -> None:
-    """In both precisions, with one result or two."""
+    """Both precisions are tested, and functions with one result and with two."""
     model = by_name("cartpole").model
     s, frame = states(model, 3), model.link_names[-1]
     check_call(wd.fk, model, s.q)
@@ -111,7 +111,7 @@ def test_functions_of_frames_accept_one_robot_a_batch_and_out() -> None:
 
 @pytest.mark.parametrize("name", ["panda", "branches_wxyz", "rooted"])
 def test_frame_and_frames_give_rows_of_all_frames(name: str, run) -> None:
-    """In the given order, repeated if a frame is repeated."""
+    """The rows have the order of `frames`. A repeated frame gives a repeated row."""
     model = by_name(name).model
     q = states(model).q
     poses = run(wd.fk, model, q)
@@ -127,7 +127,7 @@ def test_frame_and_frames_give_rows_of_all_frames(name: str, run) -> None:
 
 
 def test_local_world_aligned_is_the_default_reference(run) -> None:
-    """As documented."""
+    """The documentation names this default."""
     model = by_name("ur5e").model
     q, frame = states(model).q, "tool0"
     default = run(wd.jacobian, model, q, frame=frame)
@@ -156,7 +156,7 @@ def test_references_have_aliases(name: str) -> None:
 
 
 def test_accelerations_are_spatial_by_default() -> None:
-    """With kind="spatial"."""
+    """The default is kind="spatial"."""
     check_defaults(wd.frame_acceleration, MODEL, S.q, S.v, S.a, kind="spatial")
 
 
@@ -246,7 +246,7 @@ def test_an_unknown_part_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", RELATIVE)
 def test_relative_to_an_unknown_link_is_refused(name: str) -> None:
-    """By name, with a suggestion."""
+    """The message names the link and suggests another."""
     function, (given, _) = getattr(wd, name), SEVERAL[name]
     with pytest.raises(KeyError, match="rooted has no link named 'tol'; did you mean 'tool'"):
         function(MODEL, *given, frame="tip", relative_to="tol")

@@ -37,7 +37,7 @@ def test_configurations_have_nq_entries_and_tangent_vectors_nv() -> None:
 
 
 def test_functions_of_configurations_accept_one_robot_a_batch_and_out() -> None:
-    """In both precisions."""
+    """Both precisions are tested."""
     model = by_name("planar").model
     s = states(model, 3)
     check_call(wd.integrate, model, s.q, s.v)
@@ -62,7 +62,10 @@ def test_a_negative_baumgarte_gain_is_refused(baumgarte: float) -> None:
 
 
 def test_clamp_uses_the_limits_of_the_model() -> None:
-    """At the time of the call. Quaternions and free coordinates have none."""
+    """The limits are those at the time of the call.
+
+    Quaternions and free coordinates have no limits.
+    """
     model = by_name("cartpole").model
     q = np.full((1, model.nq), 100.0)
     assert np.array_equal(wd.oracle(wd.clamp, model, q)[0], np.minimum(100.0, model.position_upper))
@@ -109,7 +112,7 @@ def test_interpolation_accepts_one_number_or_one_per_robot() -> None:
 
 @pytest.mark.parametrize("library", ["torch", "warp"])
 def test_interpolation_works_on_torch_and_warp_arrays(library: str, device: str) -> None:
-    """With the same numbers, on their memory."""
+    """The numbers are the same as NumPy's. The results are arrays of the library."""
     usable(library, device)
     model = by_name("balls_wxyz").model
     s = states(model)
@@ -125,7 +128,7 @@ def test_interpolation_works_on_torch_and_warp_arrays(library: str, device: str)
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_random_configurations_are_within_limits(robot: Robot, dtype: str) -> None:
-    """Without limits angles are within half a turn and lengths within a metre.
+    """Angles without limits are within half a turn, and lengths within a metre.
 
     Quaternions have unit length.
     """
@@ -208,7 +211,10 @@ def test_random_configurations_have_the_requested_library_and_box() -> None:
 
 
 def test_random_configurations_are_float64_numpy_arrays_by_default() -> None:
-    """With seed 0. Origins of floating joints are within a metre of the world's."""
+    """The default seed is 0.
+
+    Origins of floating joints are within a metre of the world's origin.
+    """
     q = wd.random_configuration(MODEL, 300)
     assert type(q) is np.ndarray and q.dtype == np.float64 and q.shape == (300, MODEL.nq)
     again = wd.random_configuration(MODEL, 300, seed=0, box=((-1, -1, -1), (1, 1, 1)))

@@ -119,7 +119,7 @@ def test_a_part_that_can_move_is_accepted() -> None:
 
 
 def test_a_joint_without_inertia_is_refused() -> None:
-    """As by forward dynamics."""
+    """Forward dynamics refuses such a joint, too."""
     model = wd.load_urdf(
         urdf("bare", link("a", 1.0), link("b"), joint("idle", "continuous", "a", "b"))
     )
@@ -129,7 +129,7 @@ def test_a_joint_without_inertia_is_refused() -> None:
 
 
 def test_unknown_parts_and_references_are_refused() -> None:
-    """With the choices."""
+    """The message lists the choices."""
     for function, given in ((ONE[0], (S.q,)), (ONE[1], (S.q,)), (wd.operational_space, (S.q, S.v))):
         with pytest.raises(ValueError, match="part must be one of both, linear, angular; got 'up'"):
             function(MODEL, *given, frame=FRAME, part="up")

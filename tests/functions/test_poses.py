@@ -35,7 +35,7 @@ GIVEN = {
 
 @pytest.mark.parametrize("name", GIVEN)
 def test_conversions_of_poses_have_their_shapes(name: str) -> None:
-    """For poses, quaternions and matrices."""
+    """The functions convert poses, quaternions and matrices."""
     given, shape = GIVEN[name]
     check_shapes(getattr(wd.convert, name), given, shapes=shape)
     check_defaults(getattr(wd.convert, name), given, order="xyzw")
@@ -47,14 +47,14 @@ def test_quaternions_have_four_numbers_in_either_order() -> None:
 
 
 def test_conversions_accept_one_pose_a_batch_and_out() -> None:
-    """In both precisions."""
+    """Both precisions are tested."""
     check_call(wd.convert.matrix_to_pose, T)
     check_call(wd.convert.quaternion, Q, source="xyzw", target="wxyz")
 
 
 @pytest.mark.parametrize("order", ["xyzw", "wxyz"])
 def test_conversions_are_inverse_to_each_other(order: str) -> None:
-    """Of matrices and quaternions, and of matrices and poses."""
+    """The pairs are matrices and quaternions, and matrices and poses."""
     turn = Q if order == "xyzw" else np.roll(Q, 1, axis=1)
     pose = np.hstack([POSE[:, :3], turn])
     assert error(wd.oracle(wd.convert.quaternion_to_matrix, turn, order=order), R) <= ROUND_OFF
@@ -115,14 +115,14 @@ def test_an_unknown_order_of_quaternions_is_refused(name: str) -> None:
 
 
 def test_an_unknown_target_order_is_refused() -> None:
-    """As an unknown source order is."""
+    """An unknown source order is refused, too."""
     with pytest.raises(ValueError, match="got 'XYZW'"):
         wd.convert.quaternion(Q, source="xyzw", target="XYZW")
 
 
 @pytest.mark.parametrize("name", GIVEN)
 def test_arrays_of_wrong_shape_are_refused(name: str) -> None:
-    """With the needed last dimensions."""
+    """The message gives the required last dimensions."""
     argument = {
         "matrix_to_pose": "matrix",
         "pose_to_matrix": "pose",

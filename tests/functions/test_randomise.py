@@ -64,7 +64,7 @@ def test_logarithms_of_log_uniform_numbers_are_uniform() -> None:
 
 
 def test_normal_numbers_are_cut_at_three_deviations() -> None:
-    """With mean and deviation of the normal law."""
+    """The numbers have mean and deviation of the truncated normal law."""
     com = values(randomise(PANDA, MANY, com=add(0.01, 0.02, "normal")), "com", "panda_link5")
     z = (com - own("com", "panda_link5") - 0.01) / 0.02
     assert np.abs(z).max() <= 3.0 and np.abs(z).max() > 2.9
@@ -103,7 +103,7 @@ def test_draws_depend_only_on_seed_environment_and_owner() -> None:
 
 @pytest.mark.parametrize("library", ["torch", "jax", "warp"])
 def test_draws_are_equal_in_each_library(library: str) -> None:
-    """As arrays of the requested library, which functions accept."""
+    """The draws are arrays of the requested library, which functions accept."""
     wanted = randomise(PANDA, 9, seed=1, mass=scale(0.8, 1.2), gravity=add(-1, 1), dtype="float32")
     q = np.zeros((9, PANDA.nv), np.float32)
     if library == "warp":
@@ -160,7 +160,7 @@ def test_a_scaled_inertia_is_that_of_a_stretched_body() -> None:
 
 
 def test_random_bodies_are_physically_consistent() -> None:
-    """For any width of the laws, if the model's own bodies are."""
+    """The law may have any width, if the model's own bodies are consistent."""
     params = randomise(
         PANDA,
         500,
@@ -233,7 +233,7 @@ def test_gravity_varies_in_strength_or_by_component() -> None:
 
 
 def test_the_last_matching_pattern_applies() -> None:
-    """Without names all links with mass, and all joints that have the scaled quantity, are drawn."""
+    """A law without names draws for all links with mass, or all joints that have the quantity."""
     params = randomise(
         PANDA, 3, mass={"*": scale(2, 2), "*finger": scale(3, 3), "panda_link1": scale(1, 1)}
     )
@@ -338,7 +338,7 @@ REFUSED = {
 
 
 def test_a_law_can_give_a_constant() -> None:
-    """With equal bounds, or without deviation."""
+    """The law has equal bounds, or no deviation."""
     mass = own("mass", "panda_hand")
     for law, wanted in (
         (scale(2, 2), 2.0 * mass),
@@ -352,7 +352,7 @@ def test_a_law_can_give_a_constant() -> None:
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_invalid_laws_and_names_are_refused(case: str) -> None:
-    """With what is needed and what was given."""
+    """The message says what is needed and what was passed."""
     call, kind, message = REFUSED[case]
     with pytest.raises(kind, match=message):
         call()

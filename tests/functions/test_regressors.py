@@ -26,14 +26,14 @@ WITH_GRAVITY = ("joint_torque_regressor", "potential_energy_regressor")
 
 @pytest.mark.parametrize("name", GIVEN)
 def test_regressors_have_ten_columns_per_link(name: str) -> None:
-    """With a row per coordinate, or one for an energy."""
+    """A torque regressor has a row per coordinate. An energy regressor has one row."""
     width = 10 * MODEL.nlinks
     shape = (MODEL.nv, width) if name == "joint_torque_regressor" else (width,)
     check_shapes(getattr(wd, name), MODEL, *GIVEN[name], shapes=shape)
 
 
 def test_regressors_accept_one_robot_a_batch_and_out() -> None:
-    """In both precisions."""
+    """Both precisions are tested."""
     check_call(wd.kinetic_energy_regressor, MODEL, S.q, S.v)
 
 

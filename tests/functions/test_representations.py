@@ -58,7 +58,7 @@ def test_twists_and_wrenches_have_six_numbers() -> None:
 
 
 def test_conversions_accept_one_robot_a_batch_and_out() -> None:
-    """In both precisions."""
+    """Both precisions are tested."""
     check_call(wd.convert.twist, POSE, SIX, source="local", target="world")
     check_call(wd.motion_transform, POSE)
 

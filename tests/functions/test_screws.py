@@ -39,7 +39,7 @@ def adjoint(T: np.ndarray) -> np.ndarray:
 
 
 def chain(robot: Robot) -> Screws:
-    """From the root, or from the last joint with a quaternion, to the farthest link."""
+    """The chain from the root, or the last joint with a quaternion, to the farthest link."""
     model, tree = robot.model, tree_of(robot.model)
     frame = max(model.link_names, key=lambda name: len(tree.path(tree.frames[name].body)))
     beyond = [joint.child for joint in model.joints if joint.kind.quaternion is not None]
@@ -96,7 +96,7 @@ def cross(V: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("name", ["ur5e", "axes", "slides", "rooted", "double_pendulum"])
 def test_newton_euler_on_screws_equals_rnea(name: str) -> None:
-    """For serial chains."""
+    """The robots are serial chains."""
     model, s, c = by_name(name).model, states(by_name(name).model, 2), chain(by_name(name))
     assert c.columns == tuple(range(model.nq))
     wanted = wd.oracle(wd.rnea, model, s.q, s.v, s.a)

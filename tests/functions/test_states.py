@@ -69,8 +69,9 @@ def test_invalid_bounds_are_refused(bounds: object) -> None:
 
 
 def test_random_velocities_use_a_derived_seed() -> None:
-    """In every version: the hash of the seed plus 0x5DEECE66D and the index, from -1 to 1 by
-    default.
+    """The numbers are the same in every version.
+
+    They are hashes of the seed plus 0x5DEECE66D and the index. The default range is -1 to 1.
     """
     seed, state = 7 + 0x5DEECE66D, random_state(MODEL, 2, seed=7)
     wanted = [[2 * uniform(seed, 3 * (e * 18 + k)) - 1 for k in range(18)] for e in range(2)]

@@ -12,7 +12,7 @@ from warpdyn.model.description import ModelError
 
 
 def test_a_joint_that_moves_no_inertia_is_refused() -> None:
-    """As by `aba`, with the joint's name."""
+    """`aba` refuses such a joint, too. The message names the joint."""
     text = urdf("bare", link("a", 1.0), link("b"), joint("idle", "continuous", "a", "b"))
     model = wd.load_urdf(text)
     for call in (

@@ -204,7 +204,7 @@ def test_derivatives_of_base_velocities_need_local_axes(tmp_path: Path) -> None:
 
 
 def test_a_plain_column_is_accepted_for_a_robot_of_one_joint(tmp_path: Path) -> None:
-    """For several joints it is refused."""
+    """A plain column is refused for several joints."""
     path = table(tmp_path / "a.parquet", q=Q[:, 0], v=V[:, 0], a=A[:, 0], time=T)
     one = wd.load_urdf(
         '<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>'

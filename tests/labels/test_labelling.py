@@ -85,8 +85,10 @@ def test_a_run_with_other_settings_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_killed_run_can_be_resumed_with_the_same_bytes(tmp_path: Path) -> None:
-    """After SIGKILL while files are written, the next run finishes. No byte differs, and no partial
-    file is left."""
+    """SIGKILL ends a run while files are written, and the next run finishes.
+
+    No byte differs, and no partial file is left.
+    """
     here = logs(tmp_path / "logs", 12, (4000, 4000))
     quiet(ARM, here, "rnea", tmp_path / "undisturbed")
     out = tmp_path / "out"
@@ -306,7 +308,7 @@ def test_the_progress_bar_ends_with_a_summary(
 
 
 def test_logs_that_do_not_exist_are_named(tmp_path: Path) -> None:
-    """At most three of them are named."""
+    """The message names at most three of them."""
     for asked, said in (
         (
             [f"{tmp_path}/{n}*.csv" for n in "abcd"],

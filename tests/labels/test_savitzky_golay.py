@@ -165,6 +165,6 @@ def test_filters_are_read_from_text() -> None:
 
 
 def test_an_episode_is_short_if_it_has_fewer_rows() -> None:
-    """As many rows as the filter's window are enough."""
+    """An episode with as many rows as the filter's window is long enough."""
     starts, ends = np.array([0, 4]), np.array([4, 9])
     assert Episodes(starts, ends, np.ones(2)).short(5).tolist() == [True, False]

@@ -118,8 +118,10 @@ def test_a_truncated_or_damaged_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
-    """For 20 times as many rows in one row group, Arrow's peak is that of a part and its buffers.
-    All parts have the right number of rows."""
+    """Arrow's peak for 20 times as many rows in one row group is that of a part and its buffers.
+
+    All parts have the right number of rows.
+    """
     peaks = []
     for rows in (20_000, 400_000):
         x = np.random.default_rng(0).normal(size=(rows, 7)).astype(np.float32)

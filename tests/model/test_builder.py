@@ -220,7 +220,7 @@ def test_integers_and_floats_give_equal_models() -> None:
 
 
 def test_loops_of_both_kinds_are_built() -> None:
-    """Between two links or with the world, at their poses."""
+    """A loop joins two links, or a link and the world, at their poses."""
     at, there = (0.1, 0.2, 0.3), (0.4, 0.5, 0.6)
     builder = ModelBuilder("r").add_link("a", mass=1.0).add_link("b", mass=1.0)
     builder.add_joint("j", "continuous", "a", "b")

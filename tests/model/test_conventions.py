@@ -58,7 +58,7 @@ def twists(model: wd.Model, q: np.ndarray, v: np.ndarray, link: str) -> np.ndarr
 
 
 def simple(robot: Robot) -> bool:
-    """Whether every joint except the base has one coordinate."""
+    """True if every joint except the base has one coordinate."""
     return all(joint.kind.single for joint in robot.model.joints if joint.kind.nv)
 
 
@@ -167,7 +167,7 @@ def test_converted_states_have_mujocos_poses_and_accelerations(robot: Robot) -> 
     "robot", [Robot("mimic_chain", MIMIC_CHAIN), ROBOTS["mimic_branches"]], ids=lambda r: r.name
 )
 def test_mujoco_has_columns_for_mimic_joints(robot: Robot) -> None:
-    """At the converted q all links have MuJoCo's poses."""
+    """All links have MuJoCo's poses at the converted q."""
     mujoco = pytest.importorskip("mujoco")
     model, s = robot.model, states(robot.model, 2)
     peer = mujoco.MjModel.from_xml_string(on_a_free_joint(robot))

@@ -77,8 +77,10 @@ def test_steps_of_a_line_are_sums() -> None:
 
 @kinds
 def test_the_bracket_is_the_effect_of_the_order_of_two_steps(kind: JointKind) -> None:
-    """For small steps, difference(step(step(q, d), c), step(step(q, c), d)) = [c, d]. Also [c, d] =
-    -[d, c]."""
+    """The bracket [c, d] is difference(step(step(q, d), c), step(step(q, c), d)).
+
+    This holds for small steps. [c, d] = -[d, c] holds, too.
+    """
     q, h = configuration(kind, 7), 1e-4
     c, d = np.random.default_rng(7).uniform(-1, 1, (2, kind.nv))
     ends = [

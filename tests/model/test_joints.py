@@ -61,8 +61,7 @@ def test_the_neutral_placement_is_the_identity(kind: JointKind, axis: int) -> No
 @kinds
 @axes
 def test_subspace_is_the_rate_of_the_placement(kind: JointKind, axis: int) -> None:
-    """For a motion of unit velocity k, X^-1 dX/dt is column k of the subspace, in the child's
-    frame."""
+    """Column k of the subspace is X^-1 dX/dt for unit velocity k, in the child's frame."""
     q = configuration(kind, axis)
     T = place(kind, axis, q)
     columns = kind.subspace(axis)
@@ -79,7 +78,7 @@ def test_subspace_is_the_rate_of_the_placement(kind: JointKind, axis: int) -> No
 @kinds
 @axes
 def test_the_unfelt_part_of_an_inertia_opposes_no_motion(kind: JointKind, axis: int) -> None:
-    """For the parent it is the same at any position of the joint."""
+    """The parent sees the same inertia at any position of the joint."""
     draw = np.random.default_rng(axis)
     inertia = Inertia(1.3, Vector(*draw.normal(size=3)), Symmetric(*draw.normal(size=6)))
     share = kind.unfelt(axis, inertia)
@@ -186,8 +185,11 @@ def test_a_joint_of_two_axes_equals_two_joints_with_a_massless_link(function) ->
 
 
 def test_a_screw_combines_a_revolute_and_a_prismatic_joint() -> None:
-    """Without pitch it is a revolute joint. With pitch h its force is that of the revolute joint
-    plus h times that of the prismatic joint."""
+    """A screw without pitch is a revolute joint.
+
+    The force of a screw with pitch h is that of the revolute joint plus h times that of the
+    prismatic joint.
+    """
     kinds_and_pitches = (("screw", 0.2), ("screw", 0.0), ("revolute", 0.0), ("prismatic", 0.0))
     links = [
         wd.Link("base"),

@@ -39,7 +39,7 @@ def test_a_point_and_a_spread_add_up_to_the_link(draw) -> None:
 
 
 def test_a_spread_transforms_like_its_inertia(draw) -> None:
-    """In the parent it is rotated by the joint's placement, and has no mass to shift."""
+    """The joint's placement rotates it in the parent. It has no mass to shift."""
     part, X = spread(draw), placement(draw)
     close(part.in_parent(X).inertia.J.entries, X.inertia_to_parent(part.inertia).J.entries)
 

@@ -1,4 +1,4 @@
-"""From a model to its tree: the bodies of links on fixed joints, and the numbers of each body."""
+"""A model's tree: the bodies of links on fixed joints, and the numbers of each body."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_links_on_fixed_joints_are_one_body() -> None:
 
 
 def test_effects_follow_the_direction_of_the_axis() -> None:
-    """For a joint with a reversed axis, the rest position of its spring changes sign."""
+    """The rest position of a spring changes sign if the axis of its joint is reversed."""
     model = by_name("axes").model.with_springs(3.0, rest=0.2)
     for body in build_tree(model).bodies:
         for effects in body.effects:

@@ -76,7 +76,7 @@ def test_an_unknown_configuration_is_answered_with_similar_names() -> None:
 
 
 def test_configurations_survive_changes_of_numbers() -> None:
-    """After payloads, limits, effects, frames, copies and pickles q is the same."""
+    """A configuration q is the same after payloads, limits, effects, frames, copies and pickles."""
     model = hand()
     q = np.arange(1.0, 6.0)
     model = model.with_configuration("home", q)

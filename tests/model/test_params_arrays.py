@@ -127,7 +127,7 @@ def test_params_may_contain_gravity_of_each_environment() -> None:
 
 
 def same(a: wd.Params, b: Mapping[str, np.ndarray]) -> bool:
-    """Whether all arrays have these numbers."""
+    """True if all arrays have these numbers."""
     return all(np.array_equal(host(a[quantity]), x) for quantity, x in b.items())
 
 

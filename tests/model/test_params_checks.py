@@ -210,7 +210,7 @@ def test_moments_of_inertia_are_checked_like_those_of_files() -> None:
 
 
 def test_traced_numbers_are_accepted() -> None:
-    """Inside JAX and Torch transformations no number can be read."""
+    """Numbers inside JAX and Torch transformations cannot be read."""
     jax, torch = pytest.importorskip("jax"), pytest.importorskip("torch")
 
     def mass(x: Any) -> Any:

@@ -61,7 +61,7 @@ def xml(text: str) -> str:
 
 
 def test_errors_and_warnings_are_printable(tmp_path: Path) -> None:
-    """For a description with odd names, a refusal is one line and each warning is one line."""
+    """A refusal is one line and each warning is one line for a description with odd names."""
     odd, file = xml(ODD), tmp_path / "odd.urdf"
     file.write_text(f'<robot name="{odd}"><link name="{odd}"/><link name="{odd}"/></robot>')
     with pytest.raises(wd.ModelError) as refused:

@@ -45,7 +45,7 @@ def test_a_model_without_remarks_gives_no_warning() -> None:
 
 @pytest.mark.parametrize("count", [1, WARNED_LINES, WARNED_LINES + 1])
 def test_long_lists_of_remarks_are_shortened(count: int) -> None:
-    """At most a dozen remarks are shown, the rest is counted."""
+    """The list shows at most a dozen remarks and counts the rest."""
     model = replace(hand(), warnings=tuple(f"odd {i}." for i in range(count)))
     with pytest.warns(ModelWarning) as caught:
         warn("hand", model)

@@ -170,7 +170,7 @@ def test_every_number_of_the_dynamics_changes_the_key() -> None:
 
 
 def test_subtree_joints_are_the_joints_beyond_a_link() -> None:
-    """By default they are the moving ones. With fixed=True they are all."""
+    """The default is the moving ones. `fixed=True` gives all of them."""
     model = hand(floating_base=True)
     assert model.subtree_joints("base") == tuple(j.name for j in model.joints if j.kind.nv)
     assert model.subtree_joints("base", fixed=True) == tuple(j.name for j in model.joints)

@@ -29,7 +29,7 @@ def test_results_agree_with_the_oracle(name):
 
 
 def test_fused_links_have_the_same_dynamics():
-    """With links on fixed joints merged into one body, M and h do not change."""
+    """M and h do not change if links on fixed joints are merged into one body."""
     model = wd.load(ROOTED)
     whole, fused = MuJoCo(model, ROOTED), MuJoCo(model, ROOTED, fused=True)
     assert fused.robot.nbody < whole.robot.nbody

@@ -135,7 +135,7 @@ def test_numbers_change_only_on_purpose():
 
 
 def test_a_spring_is_a_number_or_a_polynomial() -> None:
-    """As the version of MuJoCo has it."""
+    """The version of MuJoCo determines which of the two it is."""
     old, new = (SimpleNamespace(stiffness=x) for x in (0.0, np.zeros(3)))
     for joint in (old, new):
         _set_spring(joint, 3.0, 0.2)

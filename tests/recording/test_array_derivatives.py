@@ -110,7 +110,10 @@ def test_derivatives_of_long_and_nested_loops_equal_the_unrolled_ones(
 
 
 def test_a_loop_stores_its_state_and_the_arrays_that_it_writes() -> None:
-    """Before each step. An array that it only reads is stored once."""
+    """The state and the arrays are stored before each step.
+
+    An array that is only read is stored once.
+    """
 
     def short(x: list, z: list) -> list:
         a, b = RowArray([[x[0]], [x[1]]]), RowArray([[x[2]]] * 3)

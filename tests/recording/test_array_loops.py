@@ -105,7 +105,7 @@ def test_an_index_beyond_the_array_selects_the_nearest_row() -> None:
 
 
 def test_writing_an_array_outside_of_a_step_is_refused() -> None:
-    """Outside of a loop, in a loop without the array, and in `repeat`."""
+    """The write is outside a loop, in a loop without the array, or in `repeat`."""
     a = RowArray([[1.0]])
     with pytest.raises(TypeError, match="in the step of a loop"):
         a[0] = [2.0]

@@ -275,7 +275,7 @@ def test_memory_of_a_long_loop_grows_with_the_square_root() -> None:
 
 
 def test_routines_in_a_differentiated_step_are_inlined(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As everything called for many columns in a loop that is differentiated."""
+    """Everything called for many columns in a loop that is differentiated is inlined, too."""
     monkeypatch.setattr(recorder, "ROLL_FROM", 0)
 
     def text(x: list) -> list:

@@ -71,7 +71,7 @@ def kernel_of(text: Callable[[Any, Any], Any]) -> Any:
 
 
 def jacobian(kernel: Any, mode: str) -> np.ndarray:
-    """By x, in either mode."""
+    """Jacobian of a kernel by x, in either mode."""
     model, sides = wd.load_robot("cartpole"), []
     for k in range(2):
         unit = np.zeros_like(X)

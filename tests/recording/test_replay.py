@@ -36,9 +36,9 @@ def routine() -> Routine:
 
 
 def test_active_entries_follow_derivatives_through_arrays() -> None:
-    """From the first entry into the array, and from there into the second.
+    """The derivative goes from the first entry into the array, and from there into the second.
 
-    The third is constant.
+    The third entry is constant.
     """
     found = active_entries(routine(), {0}, set(), frozenset())
     assert found == ([0, 1], [0])

@@ -75,7 +75,7 @@ def deployed_policy(file: Path) -> Any:
 
 
 def test_observations_and_commands_equal_those_in_training(deployed_policy: Any) -> None:
-    """From states of an environment it computes the same observations, targets and forces.
+    """The states of an environment give the same observations, targets and forces.
 
     Observations include history and carried numbers.
     """

@@ -26,7 +26,7 @@ def test_disturbances_that_a_task_cannot_have_are_left_out() -> None:
 
 
 def test_each_disturbance_changes_one_property() -> None:
-    """Of the environments at their beginning or in a step."""
+    """The property is one of the environments at their beginning or in a step."""
     envs = {n: rl.VecEnv(x, 8, seed=3) for n, x in disturbed_tasks(QUADRUPED).items()}
     carried = {}
     for name, env in envs.items():

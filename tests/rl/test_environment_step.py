@@ -46,7 +46,7 @@ def history() -> list[tuple[dict[str, np.ndarray], np.ndarray, dict[str, np.ndar
 
 
 def test_arrays_that_the_tasks_functions_name_are_carried() -> None:
-    """In addition to those of every environment: state, warm starts, age, draws, sums of rewards."""
+    """Every environment also carries state, warm starts, age, draws, and sums of rewards."""
     assert {"place", "passed", "kp", "q", "v", "age", "sums"} <= set(TEXT.carried)
     assert TEXT.carried["place"] == (2,) and TEXT.carried["kp"] == ()
     assert TEXT.observations == {"policy": (6,), "hidden": (7,)}
@@ -62,7 +62,7 @@ def test_a_launch_equals_the_oracle(history: Any) -> None:
 
 
 def test_the_robot_moves_as_by_wd_step(history: Any) -> None:
-    """With the drives that were drawn, to the targets that `control` returns."""
+    """The drives are those that were drawn. Their targets are those that `control` returns."""
     state, action, after = history[0]
     end = wd.step(
         *(TASK.model, state["q"], state["v"], 0 * state["v"]),
@@ -77,7 +77,7 @@ def test_the_robot_moves_as_by_wd_step(history: Any) -> None:
 
 
 def test_rewards_are_summed_by_name_until_the_episode_ends(history: Any) -> None:
-    """At its end the sums and the length are returned, and sums begin at zero."""
+    """Sums and length are returned at the end of the episode. The new sums begin at zero."""
     sums, ends = np.zeros((6, 2)), 0
     for state, _, after in history:
         over = after["terminated"] | after["truncated"]

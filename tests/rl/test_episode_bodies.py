@@ -106,7 +106,10 @@ def test_forces_between_two_links_are_summed_over_their_contacts() -> None:
 
 
 def test_in_contact_compares_forces_with_a_threshold() -> None:
-    """Of two links, or of one link with any other. Forces that cancel are contacts."""
+    """The forces are those between two links, or between one link and any other.
+
+    Forces that cancel are contacts.
+    """
     forces = np.array([[0.0, 2.0, 0.0], [0.0, -2.0, 0.0]])
     contacts = EpisodeContacts((), TASK.pairs, None, forces)
     assert not contacts.force_on(BOX).any()

@@ -93,7 +93,10 @@ def test_a_policy_of_another_task_is_refused(policy: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("weight", [np.nan, np.inf])
 def test_nonfinite_actions_are_counted(weight: float, tmp_path: Path) -> None:
-    """In first episodes. NaN ends an episode at once, and infinity is clipped in each step."""
+    """The count covers first episodes.
+
+    NaN ends an episode at once. Infinity is clipped in each step.
+    """
     weights = np.zeros((6, 2))
     weights[0, 0] = weight
     path = linear_policy(tmp_path / "odd.onnx", weights, task="Hold", robot="double_pendulum")

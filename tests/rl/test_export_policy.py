@@ -16,7 +16,7 @@ from rl_cases import Hold
 
 @pytest.mark.parametrize("activation", ["elu", "relu", "silu", "tanh"])
 def test_an_exported_policy_gives_the_trainers_actions(tmp_path: Path, activation: str) -> None:
-    """With the normalisation of observations, and a description of the training."""
+    """The file contains the normalisation of observations and a description of the training."""
     recipe = replace(Hold.recipe, activation=activation)
     trainer = rl.Trainer(Hold(), recipe=recipe, seed=4)
     list(trainer.run(iterations=2))

@@ -64,7 +64,7 @@ def test_calls_first_run_then_capture_then_replay(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU that Torch can use")
 def test_a_training_with_graphs_equals_one_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With equal random numbers, rewards and weights agree."""
+    """Rewards and weights agree for equal random numbers."""
 
     def train() -> tuple[list[float], list[torch.Tensor]]:
         task = rl.make("cartpole_swing_up")

@@ -31,7 +31,7 @@ def first_training(tmp_path_factory: pytest.TempPathFactory) -> tuple[rl.Trainer
 def test_a_training_begun_from_a_policy_file_acts_as_the_file(
     first_training: tuple[rl.Trainer, Path],
 ) -> None:
-    """To the rounding of the normalisation. The critic is new."""
+    """The actions agree to the rounding of the normalisation. The critic is new."""
     first, folder = first_training
     second = rl.Trainer(Hold(), recipe=RECIPE, seed=1, init=folder / "policy.onnx")
     seen = torch.randn(5, 6)

@@ -85,7 +85,7 @@ def test_delayed_observations_interpolate_between_steps() -> None:
 
 
 def test_quadratic_friction_slows_a_robot() -> None:
-    """As viscous friction with c |v| at the beginning of the step."""
+    """The friction equals viscous friction with c |v| at the beginning of the step."""
     task = MeasuredJoints()
     task.vary = {"quadratic_friction": rl.Vary(0.5, 1.0)}
     *_, before, after = run(task, 3)

@@ -64,7 +64,10 @@ def test_only_the_policys_observations_have_noise(history: Any) -> None:
 
 
 def test_history_has_earlier_observations_with_the_oldest_first(history: Any) -> None:
-    """With their noise. At the beginning of an episode all entries are the first observation."""
+    """Earlier observations keep their noise.
+
+    All entries are the first observation when an episode begins.
+    """
     assert np.array_equal(history[0]["policy"][:, :4], history[0]["policy"][:, 8:])
     for before, after in pairwise(history):
         over = after["terminated"] | after["truncated"]

@@ -15,7 +15,7 @@ from time_limit import time_limit
 
 
 def test_a_policy_maps_observations_to_actions(tmp_path: Path) -> None:
-    """Of one observation or of rows. The file's description names its task and robot."""
+    """The input is one observation or rows. The file's description names its task and robot."""
     weights = np.arange(12.0).reshape(6, 2)
     about = {"task": "Hold", "robot": "double_pendulum", "seed": 4}
     policy = rl.Policy(linear_policy(tmp_path / "hold.onnx", weights, **about))
@@ -26,7 +26,7 @@ def test_a_policy_maps_observations_to_actions(tmp_path: Path) -> None:
 
 
 def test_a_policy_of_another_task_or_robot_is_refused(tmp_path: Path) -> None:
-    """By the numbers of observations and actions, and by the robot's name."""
+    """The check compares the numbers of observations and actions, and the robot's name."""
 
     def policy(shape: tuple[int, int], robot: str = "double_pendulum") -> rl.Policy:
         return rl.Policy(

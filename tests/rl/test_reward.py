@@ -33,7 +33,7 @@ class Calmer(Calm):
 
 
 def test_reward_objects_are_added_to_the_rewards_of_the_method() -> None:
-    """With their weights and arguments in each step."""
+    """Each step uses their weights and arguments."""
     env = rl.VecEnv(Calm(), 4, seed=0)
     env.reset()
     _, reward, *_ = env.step(0.3 * torch.ones(4, 2))

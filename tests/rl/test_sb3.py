@@ -99,7 +99,7 @@ def test_access_to_single_environments_is_refused(both: Any) -> None:
 
 
 def test_sb3_ppo_learns_to_hold_a_pendulum() -> None:
-    """In some seconds here. `benchmarks/rl` has the result of a minute."""
+    """The test takes some seconds. `benchmarks/rl` has the result of a minute."""
     learner = SB3(Pendulum(), seed=0)
     before = lengths(learner)
     learner.train(steps=40_000)

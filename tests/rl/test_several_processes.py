@@ -157,7 +157,7 @@ def torchrun() -> list[str]:
 
 
 def test_an_interrupt_of_torchrun_ends_all_processes(tmp_path: Path) -> None:
-    """With one line. No process is left."""
+    """The output is one line. No process is left."""
     folder = tmp_path / "run"
     words = [*WORDS, "--iterations", "1000000", "--folder", str(folder)]
     started = subprocess.Popen(
@@ -180,7 +180,7 @@ def test_an_interrupt_of_torchrun_ends_all_processes(tmp_path: Path) -> None:
 def test_the_first_process_of_each_machine_reports_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In one line on each machine. torchrun stops the others when that one has failed."""
+    """Each machine reports it in one line. torchrun stops the others when that process fails."""
     words = ["train", "cartpole"]
     for rank, (code, lines) in enumerate([(2, 1), (0, 0), (2, 1), (0, 0)]):
         for name, x in zip(NAMES, (4, rank, 2, rank % 2), strict=True):
@@ -201,7 +201,7 @@ def test_processes_without_a_common_address_are_refused(monkeypatch: pytest.Monk
 
 
 def test_a_single_process_is_the_first_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the variables of torchrun, and if torchrun starts one process."""
+    """The variables of torchrun are absent, or torchrun starts one process."""
     assert rl.Processes.of_torchrun({"WORLD_SIZE": "4"}) == rl.Processes()
     alone = rl.Processes.of_torchrun(dict(zip(NAMES, "1010", strict=True)))
     assert alone == rl.Processes() and alone.first and alone.rsl_rl_config() is None

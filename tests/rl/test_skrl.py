@@ -48,7 +48,7 @@ def test_skrls_isaac_lab_wrapper_gives_the_critic_its_group() -> None:
 
 @pytest.mark.filterwarnings("ignore:To copy construct from a tensor:UserWarning")
 def test_skrl_ppo_learns_to_hold_a_pendulum() -> None:
-    """In some seconds here. `benchmarks/rl` has the result of a minute."""
+    """The test takes some seconds. `benchmarks/rl` has the result of a minute."""
     learner = Skrl(Pendulum(), seed=0)
     before = lengths(learner)
     learner.train(steps=40_000)

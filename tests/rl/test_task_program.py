@@ -29,7 +29,7 @@ class WithTable(Hold):
 
 
 def test_equal_programs_have_equal_hashes() -> None:
-    """Of two recordings, of two objects, and of source that is written differently."""
+    """The programs come from two recordings, two objects, or differently written source."""
     first = hashes(Hold())
     assert first == hashes(Hold())
     assert {STEP, "reward()", "observe()", "is_terminal()", "begin()", "control()"} <= set(first)

@@ -53,7 +53,7 @@ class Sledge(Hold):
 
 
 def test_a_task_has_the_friction_and_passive_forces_of_its_mjcf_file() -> None:
-    """As a `Simulation` has them.
+    """A `Simulation` has the same values.
 
     The task's own values override them. Tasks with other robots do not change.
     """
@@ -108,7 +108,10 @@ class Rod(Sledge):
 def test_joint_limits_and_gravity_of_a_task_equal_a_simulations(
     stops: Any, gravity: tuple[float, ...]
 ) -> None:
-    """With None the limits of an MJCF file are constraint rows. Rows pass their impulses on."""
+    """The limits of an MJCF file are constraint rows if `stops` is None.
+
+    Rows pass their impulses on.
+    """
     task = Rod()
     task.stops, task.gravity = stops, gravity
     *_, after = run(task, FALLING)

@@ -80,6 +80,6 @@ def test_a_teacher_of_another_task_or_robot_is_refused_by_name(
 def test_bundled_policies_can_teach_the_onboard_tasks(
     student: str, teacher: str, width: int
 ) -> None:
-    """In the pairs of the documentation page on tasks."""
+    """The pairs are those of the documentation page on tasks."""
     found = read_teacher(rl.make(student), rl.bundled_policy(teacher))
     assert len(found.normalizer.mean) == width

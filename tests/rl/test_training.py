@@ -61,7 +61,7 @@ def test_a_killed_training_resumes_from_its_last_checkpoint(tmp_path: Path) -> N
 
 
 def test_a_training_with_contact_pairs_resumes(tmp_path: Path) -> None:
-    """With the impulses of its pairs. Other contact properties are refused."""
+    """The impulses of its pairs are restored. Other contact properties are refused."""
     recipe = rl.Recipe(envs=8, steps=5, epochs=1, batches=2, layers=(8,))
 
     def trainer(folder: Path | None, task: Any = None) -> Any:
@@ -91,7 +91,7 @@ for progress in rl.Trainer(Hold(), seed=2, folder=Path(sys.argv[1])).run(iterati
 
 
 def test_a_training_killed_by_a_signal_resumes_in_another_process(tmp_path: Path) -> None:
-    """By SIGKILL, between two checkpoints."""
+    """SIGKILL ends the process between two checkpoints."""
     found = {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [sys.executable, "-c", KILLED, str(tmp_path)], env=os.environ | found, capture_output=True
@@ -106,7 +106,7 @@ def test_a_training_killed_by_a_signal_resumes_in_another_process(tmp_path: Path
 
 
 def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
-    """In one line that names the difference. The same task is resumed."""
+    """The message is one line that names the difference. The same task is resumed."""
     list(rl.Trainer(Hold(), seed=0, folder=tmp_path).run(iterations=1))
 
     def refusal(seed: int = 0, **changed: object) -> str:
@@ -201,7 +201,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_nonfinite_actions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the curve of a training."""
+    """The curve of a training has the count."""
     trainer = rl.Trainer(Hold(), seed=0)
     act = trainer.learner.act
 

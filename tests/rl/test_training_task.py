@@ -57,7 +57,10 @@ def test_invalid_numbers_of_a_recipe_are_refused(numbers: dict[str, Any], error:
 
 
 def test_numpy_integers_are_accepted_as_counts_of_a_recipe() -> None:
-    """As for other arguments. A training stores them as Python's int, which JSON can write."""
+    """Other arguments accept them, too.
+
+    A training stores them as Python's int, which JSON can write.
+    """
     recipe = replace(Hold.recipe, envs=np.int64(16), layers=(np.uint8(8), 4))
     taken = rl.Trainer(Hold(), recipe=recipe).recipe
     assert json.dumps([taken.envs, *taken.layers]) == "[16, 8, 4]"

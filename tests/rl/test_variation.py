@@ -38,7 +38,10 @@ def draw_values(what: Any, default: Any) -> np.ndarray:
 def test_draws_have_the_mean_and_deviation_of_their_law(
     vary: Any, mean: float, deviation: float
 ) -> None:
-    """From the default 10. Those of log-uniform numbers are computed by integrals."""
+    """The default is 10.
+
+    The mean and deviation of log-uniform numbers are computed by integrals.
+    """
     x = draw_values(vary, 10.0)
     assert abs(x.mean() - mean) < 4 * deviation / np.sqrt(ENVS)
     assert np.isclose(x.std(), deviation, rtol=0.05)

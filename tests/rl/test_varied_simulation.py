@@ -85,7 +85,10 @@ class Late(Hold):
 
 
 def test_delayed_targets_reach_the_drives_after_their_latency() -> None:
-    """In whole steps of the simulation. Before the first target the drives have that one."""
+    """A latency is a whole number of simulation steps.
+
+    The drives have the first target from the start.
+    """
     task = Late()
     *before, _ = history = run(task, 4)
     steps = np.floor(before[0]["latency"] / task.dt + 0.5).astype(int)

@@ -61,7 +61,10 @@ def test_vec_env_is_registered_with_gymnasium() -> None:
 
 @pytest.mark.parametrize("steps", range(4))
 def test_a_reset_returns_the_observations_of_its_states(steps: int) -> None:
-    """After any number of steps. It does not overwrite the observations of the last step."""
+    """The reset follows any number of steps.
+
+    It does not overwrite the observations of the last step.
+    """
     env, fresh = rl.VecEnv(Hold(), 4), rl.VecEnv(Hold(), 4)
     first = env.reset(seed=1)[0]["policy"].clone()
     last = [env.step(torch.ones(4, 2))[0]["policy"] for _ in range(steps)][-1:]
@@ -181,7 +184,7 @@ def test_a_step_binds_its_arrays_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_numbers_and_scales_can_change_between_steps() -> None:
-    """For a curriculum, for instance."""
+    """A curriculum is an example."""
     env = rl.VecEnv(Hold(), 4)
     env.reset()
     env.numbers["reach"][:] = 0.0
@@ -255,9 +258,10 @@ def test_checks_that_would_wait_for_the_gpu_run_on_request(
 
 
 def test_a_step_uses_few_torch_operations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a GPU each takes as long as the launch of the step.
+    """Each operation on a GPU takes as long as the launch of the step.
 
-    They are the action, rewards that are not finite, and one comparison for all conditions.
+    The operations are the action, rewards that are not finite, and one comparison for all
+    conditions.
     """
     env = rl.VecEnv(Hold(), 4)
     env.reset()
@@ -313,7 +317,7 @@ def test_the_number_of_threads_does_not_change_results() -> None:
 
 
 def test_environment_17_is_the_same_in_batches_of_1_and_4096() -> None:
-    """In all bits over ends and resets, because draws depend on its number."""
+    """All bits agree over ends and resets, because draws depend on the environment's number."""
     alone, among = rl.VecEnv(Hold(), 1, first=17), rl.VecEnv(Hold(), 4096)
     x, y = alone.reset()[0], among.reset()[0]
     draw, ends = torch.Generator().manual_seed(0), 0

@@ -20,7 +20,7 @@ FOLDER = Path(warpdyn.robots.__file__).parent
 
 @pytest.mark.parametrize("name", robot_names())
 def test_bundled_robots_load_without_a_remark(name: str) -> None:
-    """What comes with warpdyn is clean."""
+    """The robots that come with warpdyn have no warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = load_robot(name)
@@ -59,7 +59,10 @@ STILL = ("cartpole", "double_pendulum")
 
 @pytest.mark.parametrize("name", robot_names())
 def test_bundled_robots_have_shapes(name: str) -> None:
-    """To look at on every link that weighs something, and to touch but for those of textbooks."""
+    """Every link with mass has a visual shape.
+
+    Every robot except the textbook ones has contact points.
+    """
     model = load_robot(name)
     heavy = {link.name for link in model.links if link.mass}
     assert heavy <= {link.name for link in model.links if link.visuals}
@@ -130,8 +133,10 @@ def test_home_is_within_limits_and_on_the_floor(name: str) -> None:
 
 @pytest.mark.parametrize("name", robot_names())
 def test_home_is_held_for_four_seconds(name: str) -> None:
-    """By drives with the gains of the page, within its error; standing robots at rest, upright, with
-    their whole weight on their feet."""
+    """Drives with the gains of the page hold it within the error of the page.
+
+    Standing robots are at rest and upright, with their whole weight on their feet.
+    """
     model = load_robot(name)
     kp, kd, error = gains()[name]
     feet = {"quadruped": "*_foot", "humanoid": "*_ankle_roll_link"}
@@ -162,7 +167,7 @@ def notice() -> Path:
 
 
 def test_the_notice_names_the_source_of_every_robot() -> None:
-    """With the licence of that source; a robot that is added needs a line."""
+    """The notice names the licence of that source. A robot that is added needs a line."""
     rows = notice().read_text().splitlines()
     for name in robot_names():
         (row,) = [row for row in rows if row.split()[:1] == [name]]

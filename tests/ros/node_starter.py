@@ -92,7 +92,7 @@ def node_starter() -> NodeStarter:
 
 
 def become(request: dict[str, Any]) -> str:
-    """In a forked process: set up its state as `python -m` would. Returns the module."""
+    """A forked process sets up its state as `python -m` would, and returns the module."""
     log = os.open(request["log"], os.O_WRONLY | os.O_APPEND)
     nothing = os.open(os.devnull, os.O_RDONLY)
     for number, file in enumerate((nothing, log, log)):

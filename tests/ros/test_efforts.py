@@ -189,9 +189,11 @@ def test_speed_raises_the_threshold(arm):
 
 
 def test_after_a_collision_the_arm_can_float(arm):
-    """With `collision_reaction: gravity` in computed torque, an arm that tracked a distant
-    reference only carries its weight, and reports this. After ~/enable with false and true it
-    tracks again."""
+    """The arm tracks a distant reference in computed torque, with `collision_reaction: gravity`.
+
+    After the collision it only carries its weight, and reports this. After ~/enable with false and
+    true it tracks again.
+    """
     peer = arm.peer
     arm.again()
     for name, value in (

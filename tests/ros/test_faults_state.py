@@ -95,7 +95,10 @@ def check_commands(peer):
 
 @pytest.mark.parametrize("fault", BAD)
 def test_a_bad_message_is_rejected_and_named(fault, panda_node, peer):
-    """Among good messages it changes nothing. Without them the watchdog stops the arm."""
+    """A bad message among good ones changes nothing.
+
+    The watchdog stops the arm if only bad messages come.
+    """
     reason, send = BAD[fault]
     enable_node(peer)
 
@@ -289,8 +292,10 @@ def test_best_effort_states_are_read(panda_node, peer):
 
 
 def test_missing_velocities_are_rejected_or_replaced_by_differences(context):
-    """In mode inverse_dynamics missing velocities or NaN are a rejection with its reason. Finite
-    differences of positions are accepted."""
+    """Missing velocities or NaN in mode inverse_dynamics are rejected with a reason.
+
+    Finite differences of positions are accepted.
+    """
     with NodeProcess({"robot_description_file": "panda", "mode": "inverse_dynamics"}) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)

@@ -93,8 +93,10 @@ def frozen_once(node: NodeProcess, peer: Peer, wrench: Any) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """By default two kinds run twice each. With --slow all run a hundred times for each
-    executor."""
+    """Two kinds run twice each by default.
+
+    All kinds run a hundred times for each executor if --slow is set.
+    """
     cases = [("events", "joint_impedance", 2), ("single", "computed_torque", 2)]
     if metafunc.config.getoption("--slow"):
         executors = ("events", "single")

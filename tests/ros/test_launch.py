@@ -50,8 +50,10 @@ REQUIRED = {
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)
 def test_a_launch_ends_when_a_required_process_ends(file, describe, monkeypatch):
-    """For example demo.launch.py may get an unknown robot. RViz may be closed. A node that is alone
-    in its file, which other files may include, ends alone."""
+    """An unknown robot in demo.launch.py is an example.
+
+    RViz may be closed. A node that is alone in its file, which other files may include, ends alone.
+    """
     monkeypatch.setattr("ament_index_python.packages.get_package_prefix", lambda name: "/opt")
     arguments = {"batch.launch.py": {"source": "true"}, "demo.launch.py": {"rviz": "true"}}
     describe(file.name, **arguments.get(file.name, {}))

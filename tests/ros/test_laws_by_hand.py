@@ -136,8 +136,11 @@ def test_a_twist_moves_the_hand(context):
 
 
 def test_a_force_on_the_sensor_moves_the_hand(context):
-    """Without a wrench ~/enable is refused. The weight of the fingers is no contact. A push moves
-    the virtual body, and the hand follows it. A sensor that stops sending stops the arm."""
+    """~/enable is refused without a wrench.
+
+    The weight of the fingers is no contact. A push moves the virtual body, and the hand follows it.
+    A sensor that stops sending stops the arm.
+    """
     parameters = {
         "law": "admittance",
         "law_options": [f"frame={HAND}"],

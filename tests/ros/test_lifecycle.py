@@ -133,7 +133,7 @@ def test_deactivate_ends_with_the_stop_sequence(peer):
 
 @pytest.mark.parametrize("way", ["shutdown", "SIGINT"])
 def test_shutdown_and_signals_stop_an_enabled_arm(way, context):
-    """With start_enabled, activate starts the commands. Shutdown first deactivates."""
+    """Activate starts the commands if start_enabled is set. Shutdown first deactivates."""
     with managed_process(way, {**SOON, "start_enabled": True}) as node:
         node.wait_for("unconfigured")
         peer = LifecyclePeer.of_node(context, way)
@@ -167,8 +167,10 @@ def test_activating_again_with_start_enabled_starts_again(context):
 
 
 def test_configure_waits_for_the_description_of_the_topic(context):
-    """Without one, or with a bad one, configure fails with one line. A good one that was published
-    before is used."""
+    """Configure fails with one line if there is no description or a bad one.
+
+    A good one that was published before is used.
+    """
     with managed_process("described", {}) as node:
         node.wait_for("unconfigured")
         peer = LifecyclePeer.of_node(context, "described")

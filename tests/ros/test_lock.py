@@ -10,8 +10,10 @@ Q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
 
 
 def test_limits_of_an_enabled_node_can_only_be_narrowed(context):
-    """By default a wider value is refused with the reason while enabled, and accepted otherwise.
-    `lock` itself is fixed."""
+    """A wider value is refused with the reason while a robot is enabled, and accepted otherwise.
+
+    `lock` itself is fixed.
+    """
     parameters = {"robot_description_file": "panda", "ramp_time": 0.05, "lock": "enabled"}
     with NodeProcess(parameters) as node:
         node.wait_for("ready: panda")

@@ -29,8 +29,10 @@ from rclpy.parameter import parameter_value_to_python
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_started_processes_agree_with_the_record(case, tmp_path):
-    """After an intended change, `python tests/ros/launch_cases.py` writes a new record, and the
-    stand-in must follow."""
+    """An intended change needs a new record from `python tests/ros/launch_cases.py`.
+
+    The stand-in must follow, too.
+    """
     started, said = real_run(*CASES[case], tmp_path)
     assert started == json.loads(RECORD.read_text())[case]
     assert ("rviz2 is not installed" in said) == ("rviz2" in case)

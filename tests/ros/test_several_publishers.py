@@ -41,8 +41,10 @@ def states_of(peer):
 @pytest.mark.parametrize("word", KINDS)
 @pytest.mark.parametrize("module", ["node", "lifecycle_node"])
 def test_a_second_publisher_prevents_enabling_and_warns(word, module, second, context):
-    """Before ~/enable there is a refusal with the node's name, afterwards a warning. Both end when
-    the publisher is gone."""
+    """~/enable is refused with the node's name while there are two publishers.
+
+    A second publisher after ~/enable gives a warning. Both end when the publisher is gone.
+    """
     space = f"second_{module}_{word.rpartition('/')[2]}"
     space_of_node = ["-r", f"__ns:=/{space}"]
     with NodeProcess(PANDA, space_of_node, module=f"ros2_node.{module}") as node:
@@ -75,7 +77,7 @@ def test_a_second_publisher_prevents_enabling_and_warns(word, module, second, co
 
 
 def test_separate_arm_and_gripper_publishers_need_the_parameter(context):
-    """With the parameter the robot is enabled, without it ~/enable is refused."""
+    """~/enable is refused without the parameter, and accepted with it."""
     with NodeProcess(PANDA, ["-r", "__ns:=/apart"]) as node:
         node.wait_for("ready: panda")
         arm, gripper = Peer(context, "apart"), Peer(context, "apart")

@@ -62,8 +62,10 @@ def test_gravity_torques_are_right_for_states_in_any_order(panda_node, peer, ora
 
 
 def test_commands_are_the_torques_within_the_limits(panda_node, peer, oracle):
-    """After the ramp they are g(q) in the order of command_joints, limited to 87 and 12 N·m and 100
-    N."""
+    """Commands after the ramp are g(q) in the order of command_joints.
+
+    The limits are 87 and 12 N·m and 100 N.
+    """
     peer.wait_until_matched()
     q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
     assert peer.enable(each=lambda: peer.send(NAMES, q)).success

@@ -35,7 +35,7 @@ def node(context):
 
 
 def computes_state(node):
-    """Whether a state was computed."""
+    """True if a state was computed."""
     robots = node._supervisor.robots
     before = robots[0].states.arrived if robots else None
     node._on_state(0, JointState(name=list(NAMES), position=[float(x) for x in Q]))

@@ -141,7 +141,7 @@ def test_an_exception_in_a_callback_is_a_latched_fault(panda, sent, monkeypatch)
 
 
 def test_the_watchdog_sends_the_stop_sequence(panda, sent):
-    """After ~/enable with false at least five commands of zeros are sent."""
+    """Five or more commands of zeros are sent after ~/enable with false."""
     panda._on_state(0, state(sec=8))
     answer(panda, "enable", SetBool, data=True)
     panda._on_state(0, state(sec=9))

@@ -48,7 +48,10 @@ def test_functions_of_one_number_equal_numpys(name: str) -> None:
     ],
 )
 def test_functions_of_two_numbers_equal_numpys(name: str) -> None:
-    """For all pairs, also with one of them constant. The sign of a power of -0 is not compared."""
+    """The test covers all pairs, also with a constant in either place.
+
+    The sign of a power of -0 is not compared.
+    """
     form = of_entries(name)
     for x in ODD:
         for y in ODD:
@@ -217,7 +220,7 @@ REFUSED: tuple[tuple[Callable[[Any], Any], str], ...] = (
 
 @pytest.mark.parametrize(("text", "message"), REFUSED)
 def test_operations_that_would_differ_from_numpys_are_refused(text: Any, message: str) -> None:
-    """With the user's line and the remedy."""
+    """The message gives the user's line and the remedy."""
 
     @wd.kernel
     def call_text(robot: Any, x: (4,)) -> Any:  # type: ignore[valid-type]

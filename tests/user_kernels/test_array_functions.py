@@ -53,7 +53,7 @@ def test_clip_works_on_one_symbol() -> None:
 @pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors")
 @pytest.mark.parametrize(("first", "second"), [(2, 2), (2, 3), (3, 2), (3, 3)])
 def test_cross_works_on_vectors_of_two_and_three_entries(first: int, second: int) -> None:
-    """As in NumPy, with its signs."""
+    """Signs are those of NumPy."""
     a, b = np.array([1.5, -2.0, 0.25])[:first], np.array([3.0, 0.5, -1.25])[:second]
     assert np.array_equal(np.cross(of(a), of(b)).entries.astype(float), np.cross(a, b))
 

@@ -53,7 +53,7 @@ def test_comparisons_equal_pythons(x: float, y: float) -> None:
 
 @pytest.mark.parametrize(("a", "b"), itertools.product([0.0, 1.0], repeat=2))
 def test_conditions_are_joined_by_and_or_and_xor(a: float, b: float) -> None:
-    """Of two recorded conditions, and of one that is constant."""
+    """The test joins two recorded conditions, or a recorded one and a constant."""
 
     def join_conditions(x: Any, y: Any) -> list[Any]:
         return [flag(join(x, y)) for join in (both, either, differ)]

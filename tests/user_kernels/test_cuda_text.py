@@ -63,7 +63,10 @@ def test_the_kernel_compiles_for_sm_90(single: bool, tmp_path: Path) -> None:
 @needs_compiler
 @pytest.mark.parametrize("single", [True, False])
 def test_the_cuda_source_run_on_the_host_equals_the_oracle(single: bool, tmp_path: Path) -> None:
-    """In place, thread by thread, compared with the oracle and the CPU's kernel."""
+    """The source runs thread by thread, in place.
+
+    The oracle and the CPU's kernel give the same numbers.
+    """
     source, call = text(single)
     arrays = {n: np.array(x, order="C") for n, x in gather(call)[1].items()}
     done = np.full(COUNT, np.nan, arrays["q"].dtype)

@@ -28,7 +28,7 @@ SHARP = {"arcsin": 1e-8, "arccos": 1e-8}
 
 @pytest.mark.parametrize("name", sorted(NUMBERS))
 def test_elementary_functions_equal_numpys(name: str) -> None:
-    """For numbers within the domain, as numbers and recorded."""
+    """The inputs are within the domain, as numbers and recorded."""
     ufunc = getattr(np, name)
     xs = np.array([-0.9, -0.3, 0.0, 0.4, 1.0]) + (
         1.5 if name.startswith(("log", "sqrt", "rec", "pow", "float_p")) else 0.0
@@ -44,7 +44,7 @@ def test_elementary_functions_equal_numpys(name: str) -> None:
 
 @pytest.mark.parametrize("p", [-3, -0.5, 0, 0.5, 1, 2, 5, 64, 1.5, 100])
 def test_powers_equal_pythons(p: float) -> None:
-    """By products, roots, or exp and log."""
+    """A power is a product, a root, or exp and log."""
     assert np.isclose(evaluate_recorded(lambda s: [power(s[0], p)], [1.3])[0], 1.3**p)
     assert np.isclose(evaluate_recorded(lambda s: [power(1.3, s[0])], [p])[0], 1.3**p)
     assert power(1.3, p) == 1.3**p

@@ -22,7 +22,7 @@ def test_print_shows_scalars_as_expressions() -> None:
 
 
 def test_every_operation_is_shown_in_numpys_notation() -> None:
-    """With short numbers."""
+    """Numbers are shown with few digits."""
     x, y = input_symbols(Graph(), "q", 2)
     shown = {
         "(q[0] + q[1])": x + y,

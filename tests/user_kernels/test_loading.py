@@ -57,7 +57,7 @@ def test_kernels_are_loaded_from_files_and_modules(
 
 
 def test_a_kernel_file_can_import_modules_next_to_it(file: Path) -> None:
-    """As when Python runs it. Afterwards sys.path is as before."""
+    """Python does the same when it runs the file. sys.path is as before afterwards."""
     (file.parent / "neighbour_of_mine.py").write_text("GAIN = 7.0\n")
     file.write_text(TEXT + "from neighbour_of_mine import GAIN\n")
     before = list(sys.path)
@@ -84,14 +84,14 @@ def test_a_changed_kernel_file_is_read_again(file: Path) -> None:
     ],
 )
 def test_names_that_are_not_kernels_are_refused(name: str, said: str, file: Path) -> None:
-    """With what is there instead, and with the remedy."""
+    """The message says what is there instead, and gives the remedy."""
     with pytest.raises(ValueError, match=said):
         load_kernel(f"{file}:{name}")
 
 
 @pytest.mark.parametrize("text", ["", "spring", "mine.py:", ":spring", "mine.py:a-b"])
 def test_malformed_names_are_refused(text: str) -> None:
-    """With the two accepted forms."""
+    """The message gives the two accepted forms."""
     with pytest.raises(ValueError, match=r"my.py:impedance or package.module:impedance; got"):
         load_kernel(text)
 
@@ -149,7 +149,7 @@ def test_an_error_inside_a_kernel_file_is_one_line_with_its_line_number(
 def test_a_failing_import_of_the_package_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the name that is missing, not that of the module."""
+    """The message gives the name that is missing, not that of the module."""
     package = tmp_path / "broken_laws"
     package.mkdir()
     (package / "__init__.py").write_text("import no_such_thing\n")
@@ -162,7 +162,7 @@ def test_a_failing_import_of_the_package_is_reported(
 def test_an_exception_in_the_package_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In one line."""
+    """The message is one line."""
     package = tmp_path / "odd_laws"
     package.mkdir()
     (package / "__init__.py").write_text("raise OSError('no\\n  disk')\n")
@@ -186,7 +186,7 @@ def with_options(robot, q, *, a, b=1, c=2, d=3, e=4, f=5, g=6, h=7):
 
 
 def test_options_are_parsed_from_text() -> None:
-    """As Python literals, otherwise as text. An option without a default is required."""
+    """A value is a Python literal or else text. An option without a default is required."""
     given = ["b=2.5", "c=True", "d=(1, 2)", "e=panda_hand", "f='x=1'", "g=", "h=None"]
     values = [2.5, True, (1, 2), "panda_hand", "x=1", "", None]
     options = read_options(with_options, given)

@@ -48,7 +48,7 @@ def test_a_state_keeps_its_form() -> None:
 
 
 def test_a_condition_in_a_state_remains_a_condition() -> None:
-    """In the step, in `until`, and as a result of type bool."""
+    """This holds in the step, in `until`, and for a result of type bool."""
 
     @wd.kernel
     def repeat_conditions(robot: Any, q: Any) -> Any:
@@ -84,7 +84,7 @@ def test_a_condition_that_becomes_a_number_is_refused() -> None:
 
 
 def test_a_loop_is_recorded_once() -> None:
-    """For any number of steps."""
+    """The number of recordings does not depend on the number of steps."""
     calls = []
 
     @wd.kernel

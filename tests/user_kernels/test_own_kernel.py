@@ -26,7 +26,7 @@ from warpdyn.robots import robot_names
 def test_a_kernel_equals_its_oracle_on_every_bundled_robot(
     name: str, dtype: Any, device: str
 ) -> None:
-    """In rows and in columns."""
+    """The test covers arrays in rows and in columns."""
     model = wd.load_robot(name)
     frame, given = model.link_names[-1], arrays(model, 37, dtype)
     wanted = wd.oracle(impedance, model, *given, frame=frame)
@@ -319,7 +319,7 @@ def test_kernels_accept_leading_dimensions() -> None:
 
 @pytest.mark.compiled
 def test_a_long_kernel_gives_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With its number of operations and the remedy, before it compiles for minutes."""
+    """The warning gives the number of operations and the remedy, before it compiles for minutes."""
 
     @wd.kernel
     def long(robot: Any, q: Any) -> Any:

@@ -40,7 +40,7 @@ def test_a_kernel_needs_an_array() -> None:
 
 
 def test_options_and_arrays_are_accepted_by_name_in_any_order() -> None:
-    """With or without defaults."""
+    """The array `by` and the option `power` have defaults."""
     q = np.array([[1.0, -3.0]])
     for found in (
         wd.oracle(scale, MODEL, q, 3.0, power=2),
@@ -63,7 +63,7 @@ def test_options_and_arrays_are_accepted_by_name_in_any_order() -> None:
 def test_arguments_that_do_not_fit_the_signature_are_refused(
     given: tuple, named: dict, said: str
 ) -> None:
-    """In Python's words, after the kernel's name and signature."""
+    """The message is Python's, after the kernel's name and signature."""
     with pytest.raises(TypeError) as refused:
         scale(MODEL, *given, **named)
     assert str(refused.value) == f"scale{scale.signature.call}: {said}"

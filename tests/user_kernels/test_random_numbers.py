@@ -65,7 +65,7 @@ def test_draws_of_kernel_and_oracle_equal_the_hash() -> None:
 @needs_compiler
 @pytest.mark.parametrize("single", [True, False])
 def test_the_cuda_source_draws_the_same_numbers(single: bool, tmp_path: Path) -> None:
-    """Inside and outside of a loop, run thread by thread on the host."""
+    """The draws are inside and outside a loop. The source runs thread by thread on the host."""
 
     @wd.kernel
     def both(robot: Any, q: Any) -> Any:
@@ -88,7 +88,7 @@ def test_the_cuda_source_draws_the_same_numbers(single: bool, tmp_path: Path) ->
 
 
 def test_different_keys_give_different_numbers() -> None:
-    """Of seed, environment, episode or stream. Equal keys give equal numbers."""
+    """The keys differ in seed, environment, episode or stream. Equal keys give equal numbers."""
     numbers = [draws(100, episode=float(k)).uniform for k in range(3)]
     assert len(np.unique(np.concatenate(numbers))) == 900
     again = draws(100, episode=1.0).uniform

@@ -85,7 +85,7 @@ def refusal_message(body: object) -> str:
 
 
 def test_an_invalid_constant_is_reported_with_the_line() -> None:
-    """With Python's error. Errors that the user raises are unchanged."""
+    """The message gives Python's error. Errors that the user raises are unchanged."""
     message = refusal_message(lambda robot, q: robot.fk(np.array([0.0, np.inf]))[0])
     assert message.startswith("test_refusals.py:")
     assert "known numbers lead to ValueError: math domain error" in message

@@ -95,7 +95,7 @@ def test_results_with_four_dimensions_are_refused() -> None:
 
 
 def test_a_single_condition_is_returned_as_bool() -> None:
-    """In calls, bound calls, and by the oracle."""
+    """Calls, bound calls and the oracle are tested."""
     model = wd.load_robot("double_pendulum")
     q = np.array([[1.0, 2.0], [-3.0, 0.5], [0.1, 0.2]])
 

@@ -52,7 +52,7 @@ def test_sweeps_solve_a_system() -> None:
 
 
 def test_derivatives_of_sweeps_are_those_of_the_solution() -> None:
-    """Of x = A⁻¹b: the cotangent of b is A⁻ᵀ w, that of A is -(A⁻ᵀ w) xᵀ."""
+    """The cotangent of b is A⁻ᵀ w, and that of A is -(A⁻ᵀ w) xᵀ, for x = A⁻¹b."""
     q, A, b, first = system(6)
     w = np.random.default_rng(1).normal(size=(6, 5))
     zeros = np.zeros(6)
@@ -84,7 +84,7 @@ def shapes(robot: Any, q: Any) -> Any:
 
 
 def test_rows_have_the_shapes_of_array_rows() -> None:
-    """As in NumPy."""
+    """NumPy has the same shapes."""
     q = np.array([[0.5, 0.25]])
     flat = [0.5, 0.5, 0.75]
     deep = [[[1.5, 1.5], [5.0, 1.0]], [[1.5, 1.5], [5.0, 1.0]], [[1.75, 1.75], [5.0, 1.0]]]
@@ -108,7 +108,7 @@ def refusal_message(body: Any) -> str:
 
 
 def test_invalid_loops_are_refused_with_line_and_remedy() -> None:
-    """For each kind of mistake."""
+    """Each kind of mistake is tested."""
     loop = wd.kernels.loop
 
     def outside(q: Any) -> Any:
@@ -189,7 +189,7 @@ def test_the_form_of_the_arrays_is_kept() -> None:
 
 
 def test_passing_an_array_twice_is_refused() -> None:
-    """On numbers two names of one memory would be two arrays."""
+    """Plain numbers would give two arrays for two names of one memory."""
 
     def twice(q: Any) -> Any:
         _, a = wd.kernels.loop(2, lambda k, s, a: s, (), q)
@@ -229,7 +229,10 @@ def halve_by_numpy(x: np.ndarray, most: np.ndarray) -> dict[str, np.ndarray]:
 def test_a_loop_ends_after_the_step_in_which_its_condition_holds(
     policy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For each environment. Later steps write nothing. Interpreted, compiled, and on numbers."""
+    """Each environment ends by its own condition.
+
+    Later steps write nothing. The test covers interpreted and compiled programs, and plain numbers.
+    """
     monkeypatch.setattr(wd.config, "compile", policy)
     draw = np.random.default_rng(0)
     x, most = draw.uniform(1.0, 100.0, 50), draw.uniform(0.01, 20.0, 50)
@@ -248,7 +251,7 @@ def test_a_loop_ends_after_the_step_in_which_its_condition_holds(
 
 
 def test_derivatives_of_a_loop_that_ends_early_are_those_of_its_steps() -> None:
-    """Of 2^-n x by x, with n steps."""
+    """The derivative of 2^-n x by x, with n steps, is 2^-n."""
     x, most, q = np.array([10.0, 3.0]), np.array([1.0, 2.0]), np.zeros((2, 2))
     count = halve_by_numpy(x, most)["count"]
     seeds = (np.ones(2), np.zeros(2), np.zeros((2, 20)))

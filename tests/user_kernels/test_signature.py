@@ -118,7 +118,7 @@ def test_invalid_signatures_are_refused(text: Any, message: str) -> None:
 @pytest.mark.parametrize("name", RESERVED)
 @pytest.mark.parametrize("place", ["array", "option", "mapping"])
 def test_reserved_names_are_refused(name: str, place: str) -> None:
-    """For arrays and options. The message lists all of them."""
+    """Arrays and options are refused. The message lists all reserved names."""
     kind = inspect.Parameter.KEYWORD_ONLY if place == "option" else POSITIONAL
     with pytest.raises(TypeError) as refused:
         if place == "mapping":

@@ -20,7 +20,7 @@ def look_up(robot, q, heights: wd.kernels.table((4, 5)), place: (2,)):
 
 
 def test_a_kernel_looks_up_a_table_and_uses_it_as_a_terrain() -> None:
-    """As the oracle and NumPy do. One table serves all environments."""
+    """The oracle and NumPy give the same numbers. One table serves all environments."""
     q, place = np.zeros((6, 2)), RNG.uniform(0, 4, (6, 2))
     near, scan = look_up(MODEL, q, HEIGHTS, place)
     i, j = np.minimum(place[:, 0].astype(int), 3), np.floor(place[:, 1]).astype(int)

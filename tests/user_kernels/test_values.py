@@ -99,7 +99,7 @@ def everything(robot: Any, x: (6,), M: (3, 3)) -> Any:  # type: ignore[valid-typ
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_expressions_equal_numpys(dtype: Any) -> None:
-    """Of kernel, oracle, and NumPy on each environment's arrays."""
+    """The kernel, the oracle, and NumPy on each environment's arrays agree."""
     model = wd.load_robot("cartpole")
     x, M = (a.astype(dtype).astype(float) for a in data())
     numpy = evaluate_by_numpy(x, M)
@@ -237,7 +237,7 @@ def test_single_entries_are_written_and_joined_as_in_numpy(text: Any) -> None:
 
 
 def _written_through_a_view(x: Any) -> Any:
-    """In NumPy the second name shows the values written through the first."""
+    """NumPy's second name shows the values written through the first."""
     view = x[1:]
     same = np.asarray(x)
     view[0] = 7.0

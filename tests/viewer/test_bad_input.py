@@ -60,7 +60,7 @@ def meshes(tmp_path: Path) -> Path:
 
 
 def lives_on(page: Any) -> bool:
-    """Whether a page answers, accepts a visitor, and moves its robot."""
+    """True if a page answers, accepts a visitor, and moves its robot."""
     with urlopen(page.address, timeout=60) as answer:
         answers = answer.status == 200 and b"<html" in answer.read(2000)
     with visitor(page) as connection:

@@ -21,8 +21,10 @@ from warpdyn.viewer.shapes import Solid, solids, triangles
 
 @pytest.mark.parametrize("name", ["panda", "quadruped", "cartpole"])
 def test_a_body_includes_all_links_fixed_to_it(name: str) -> None:
-    """In any configuration its triangles are those of its links. No two bodies share a link, and
-    every moving link has its own body."""
+    """The triangles of a body are those of its links, in any configuration.
+
+    No two bodies share a link, and every moving link has its own body.
+    """
     model = wd.load_robot(name)
     drawn = solids(model).solids
     found = bodies(model, drawn)

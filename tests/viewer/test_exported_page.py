@@ -71,7 +71,7 @@ def test_the_exported_page_computes_gravity_torques(browser: Any, address: str) 
 
 
 def test_the_page_names_its_missing_program(browser: Any, tmp_path: Path) -> None:
-    """Without its program the page shows the file's name instead of sliders."""
+    """The page without its program shows the file's name instead of sliders."""
     for name in ("web.html", "web.js"):
         shutil.copy(EXAMPLES / name, tmp_path)
     with serve(tmp_path) as at:

@@ -27,7 +27,7 @@ MOVED = 'viewer.update([0.4, -0.7])\nprint(viewer.robots["robot"].poses[0, -1, :
 
 
 def noise(output: Any) -> bool:
-    """Whether an output is a line of Warp, for example about a missing driver."""
+    """True if an output is a line of Warp, for example about a missing driver."""
     return bool(output.output_type == "stream" and "<" not in output.text)
 
 
@@ -67,13 +67,13 @@ def notebook() -> Iterator[Notebook]:
 
 
 def answers(at: tuple[str, int]) -> bool:
-    """Whether the page answers."""
+    """True if the page answers."""
     with urlopen("http://{}:{}".format(*at), timeout=PATIENCE) as page:
         return bool(page.status == 200 and b"<html" in page.read(2000))
 
 
 def is_refused(at: tuple[str, int]) -> bool:
-    """Whether connections are refused."""
+    """True if connections are refused."""
     with socket.socket() as nobody:
         return nobody.connect_ex(at) != 0
 

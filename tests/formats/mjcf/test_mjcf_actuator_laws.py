@@ -77,8 +77,7 @@ def compare(defaults: str, actuator: str) -> str:
 
 @pytest.mark.parametrize("kind", list(DEFAULTS))
 def test_each_kind_of_default_acts_on_each_kind_of_actuator_as_in_mujoco(kind: str) -> None:
-    """For every pair of default and actuator the force is MuJoCo's, or a remark names the
-    actuator."""
+    """The force is MuJoCo's for every default and actuator, or a remark names the actuator."""
     found = [compare(f"<default>{DEFAULTS[kind]}</default>", actuator) for actuator in ACTUATORS]
     assert found.count("equal") >= 5, "the comparison has something to compare"
 

@@ -188,7 +188,7 @@ def test_ignored_force_ranges_are_remarked() -> None:
 def test_an_asymmetric_force_range_limits_forces_as_in_mujoco(
     gear: float, force_range: str
 ) -> None:
-    """For a joint whose actuatorfrcrange has unequal ends, qfrc_actuator equals MuJoCo's."""
+    """`qfrc_actuator` equals MuJoCo's for a joint whose actuatorfrcrange has unequal ends."""
     motor = f'<motor joint="a" gear="{gear}" {force_range}/>'
     text = arm(motor, joint='actuatorfrcrange="-3 7"')
     theirs = mujoco.MjModel.from_xml_string(text)

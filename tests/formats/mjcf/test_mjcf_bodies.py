@@ -105,7 +105,7 @@ def test_compiler_settings_that_skip_fused_bodies_are_refused(
 
 
 def test_dry_friction_of_free_joints_is_remarked() -> None:
-    """In MuJoCo, friction of a free base or of several free bodies acts along the world's axes."""
+    """MuJoCo's friction of a free base or of several free bodies acts along the world's axes."""
     text = body('<joint type="free" frictionloss="{}"/><geom size="0.1" contype="0"/>')
     assert load(text.format(0.2)).warnings == ("ignored frictionloss of a free joint (line 1)",)
     assert load(text.format(0)).warnings == ()

@@ -89,9 +89,11 @@ def mujoco_contacts_of(text: str) -> dict[frozenset[str], ContactFriction]:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_contact_pairs_equal_mujocos(seed: int) -> None:
-    """With random <pair> and <exclude> elements the same geoms touch as in MuJoCo, with the same
-    friction. A pair counts for neighbours, for excluded bodies and for geoms without masks, and
-    takes nothing from its geoms."""
+    """The same geoms touch with the same friction as in MuJoCo for random <pair> and <exclude>.
+
+    A pair counts for neighbours, for excluded bodies and for geoms without masks, and takes nothing
+    from its geoms.
+    """
     draw = random.Random(seed)
     parts = []
     for a, b in draw.sample(list(combinations(MOVED, 2)), 4):

@@ -52,7 +52,7 @@ def contact_of(world: str, foot: str, pair: str = "") -> GroundContact:
 def test_a_height_field_gives_contacts_its_friction(
     field: str, foot: str, friction: float | None
 ) -> None:
-    """As a plane does. `terrain=` gives its shape."""
+    """A plane does the same. `terrain=` gives its shape."""
     mine = contact_of(FIELD.format(field), foot)
     assert mine.touches is (friction is not None)
     assert friction is None or mine.friction == friction

@@ -15,7 +15,10 @@ from warpdyn.model.description import ModelError
 
 
 def test_geoms_without_inertial_need_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without MuJoCo the message says what to install. Files with <inertial> do not need it."""
+    """The message says what to install if MuJoCo is missing.
+
+    Files with <inertial> do not need it.
+    """
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(ModelError, match=r'body "b" has no <inertial>.* pip install mujoco'):
         load(body('<geom size="0.1"/><joint/>'))

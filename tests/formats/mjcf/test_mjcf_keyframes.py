@@ -45,8 +45,10 @@ def test_mimic_and_locked_joints_are_not_in_q() -> None:
 
 
 def test_floating_base_applies_to_keyframes() -> None:
-    """With floating_base=False the coordinates of the file's free joint are skipped. With
-    floating_base=True and no free joint, the base is where the file draws the body."""
+    """The coordinates of the file's free joint are skipped if floating_base is False.
+
+    If it is True and the file has no free joint, the base is where the file draws the body.
+    """
     walker = load(WALKER)
     q = " ".join(map(str, range(1, walker.nq + 1)))
     held = load(keyframes(WALKER, f'<key name="k" qpos="{q}"/>'), floating_base=False)

@@ -116,7 +116,7 @@ def test_planes_and_ellipsoids_that_nothing_touches_are_remarked_once() -> None:
 
 
 def test_a_plane_that_is_not_the_ground_is_a_visual() -> None:
-    """As in MuJoCo it has half sizes, 0 for an infinite side, and z upwards."""
+    """The visual has half sizes as in MuJoCo, 0 for an infinite side, and z upwards."""
     text = (
         '<mujoco><worldbody><geom name="p" type="plane" size="1.5 0 0.1" pos="0 1 -2" euler="30 0 0" '
         'rgba="0 1 0 1"/><body><joint/><geom size="0.1"/></body></worldbody></mujoco>'

@@ -140,8 +140,11 @@ TURNED_MODEL = "<pose>0 0 0 0.5 0 0.2</pose>"
     ],
 )
 def test_axes_are_read_in_their_frame(version: str, frame_of: str, wanted: np.ndarray) -> None:
-    """By default it is the joint's frame. expressed_in (from 1.7) or use_parent_model_frame (1.5,
-    1.6) changes it. In 1.4 it is the model's."""
+    """The default is the joint's frame.
+
+    `expressed_in` (from 1.7) or `use_parent_model_frame` (1.5, 1.6) changes it. Version 1.4 uses
+    the model's frame.
+    """
     flag = "<use_parent_model_frame>true</use_parent_model_frame>" if frame_of == "parent" else ""
     own = axis("0.6 0 0.8", flag, expressed_in="" if frame_of == "parent" else frame_of)
     parts = [
@@ -367,7 +370,7 @@ def test_the_loops_option_accepts_three_words_only() -> None:
 
 
 def test_a_joint_of_the_world_may_fix_a_model() -> None:
-    """Since version 1.10 it fixes the model to the world or to a static model."""
+    """Version 1.10 and later fix the model to the world or to a static model."""
     for parent in ("world", "ground::plate"):
         ground = model("<static>1</static>", link("plate"), name="ground")
         text = sdf(

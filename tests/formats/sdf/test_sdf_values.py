@@ -50,7 +50,7 @@ def test_poses_in_degrees_and_as_quaternions_are_read() -> None:
     ],
 )
 def test_quaternions_are_of_nearly_unit_length(length: float, words: str, accepted: bool) -> None:
-    """Between a half and two they are normalised; degrees are for angles."""
+    """A length between a half and two is normalised. Degrees are for angles."""
     words = f'{words}="true"' if words else ""
     numbers = f"{0.6 * length} 0 0 {0.8 * length}"
     text = robot(
@@ -161,7 +161,7 @@ def test_documented_numbers() -> None:
 def test_the_frame_of_a_pose_is_named_by_relative_to_since_version_1_7(
     version: str, x: float
 ) -> None:
-    """Before, its attribute is called frame."""
+    """The attribute is called `frame` in earlier versions."""
     first = '<link name="a"><pose>2 0 0 0 0 0</pose><inertial/></link>'
     second = '<link name="b"><pose relative_to="a">3 0 0 0 0 0</pose><inertial/></link>'
     found = poses(quietly(robot(first, second, version=version), floating_base=False))

@@ -31,7 +31,7 @@ NEED_MORE = {"convert_configuration": "a library that q comes from"}
 
 @pytest.fixture
 def no_new_kernel(monkeypatch: pytest.MonkeyPatch):
-    """After its call, compiling a new kernel is an error."""
+    """The fixture returns a function. After its call, compiling a new kernel raises an error."""
 
     def refuse(call, *_):
         raise AssertionError(f"{call.label} is not there")
@@ -71,7 +71,10 @@ def test_calls_use_the_kernels_compiled_from_a_list(no_new_kernel) -> None:
 
 
 def test_torchs_backward_pass_uses_a_kernel_compiled_ahead(no_new_kernel) -> None:
-    """For the inputs named in `gradients`, also through a function that solves a linear system."""
+    """The kernels are compiled for the inputs named in `gradients`.
+
+    One function solves a linear system.
+    """
     torch = pytest.importorskip("torch")
     model = wd.load_robot("cartpole")
     wd.kernels.compile(model, [wd.rnea, wd.aba, wd.crba], dtype="float64", gradients=("tau", "q"))
@@ -103,7 +106,7 @@ def test_jaxs_gradient_uses_a_kernel_compiled_ahead(no_new_kernel) -> None:
     [name for name, function in FUNCTIONS.items() if function.of_a_model],
 )
 def test_every_function_of_a_model_can_be_listed(name: str) -> None:
-    """With a frame if it has one. Programs are recorded here, not compiled."""
+    """Functions that have a `frame` are described with one. Programs are recorded, not compiled."""
     function = FUNCTIONS[name]
     options = {"frame": FRAME} if "frame" in inspect.signature(function.describe).parameters else {}
     if "points" in inspect.signature(function.describe).parameters:

@@ -42,9 +42,9 @@ def functions(model: wd.Model) -> dict:
 def test_malicious_names_inject_no_code_and_are_kept_in_joint_names(
     language: str, which: int, tmp_path: Path
 ) -> None:
-    """Outside of comments, strings and identifiers no name appears.
+    """No name appears outside comments, strings and identifiers.
 
-    `joint_names` equal the model's in every byte.
+    `joint_names` equals the model's list byte by byte.
     """
     model = robot()
     suffix, standard = ("hpp", "-std=c++17") if language == "c++" else ("h", "-std=c99")

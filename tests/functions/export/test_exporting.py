@@ -59,7 +59,7 @@ headers take long to compile."""
 def test_exported_code_equals_the_oracle(
     name: str, language: str, which: int, level: str, dtype: str, tmp_path: Path
 ) -> None:
-    """For one robot and a batch, in both languages and precisions, compiled by gcc and clang."""
+    """The test covers one robot and a batch, both languages and precisions, and gcc and clang."""
     compiler(language, which)
     model = robot(name)
     functions = functions_of(model)
@@ -271,7 +271,10 @@ def test_arguments_named_like_types_and_helpers_do_not_clash(tmp_path: Path) -> 
 
 
 def test_empty_results_are_not_written() -> None:
-    """Without contact points there are no forces. Writing them would be outside of any memory."""
+    """A model without contact points has no forces.
+
+    Writing them would access memory outside any array.
+    """
     text = wd.export(robot("cartpole"), [wd.state_derivative])
     assert "forces[n x 0 x 3]" in text and "scatter(acceleration_lanes" in text
     assert "scatter(forces" not in text
@@ -349,7 +352,7 @@ def test_comments_describe_the_arrays_and_the_cost() -> None:
 
 
 def test_the_header_describes_the_robot() -> None:
-    """With name, key, base, sizes and precision."""
+    """The header states the robot's name, key, base, sizes and precision."""
     for base, words in (
         (False, "a fixed base, nq = 8, nv = 8"),
         (True, "a free base, nq = 15, nv = 14"),

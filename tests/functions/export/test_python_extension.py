@@ -63,7 +63,7 @@ def test_the_module_runs_in_a_process_without_warpdyn(tmp_path: Path) -> None:
 def test_a_missing_compiler_is_refused_with_the_package_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In one line."""
+    """The error message is one line."""
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(RuntimeError, match=r"a C compiler is needed .* apt-get install gcc"):
         wd.export_python(wd.load_robot("cartpole"), [wd.rnea], tmp_path)

@@ -64,13 +64,13 @@ def test_the_stack_of_a_call_is_its_frame_and_the_largest_of_its_parts() -> None
 
 @needs_compiler
 def test_an_exported_file_states_the_stack_usage(tmp_path: Path) -> None:
-    """In the comment of the function."""
+    """The comment of the function states the number of bytes."""
     text = wd.export(wd.load_robot("cartpole"), [wd.rnea], tmp_path / "cartpole.hpp")
     assert re.search(r"/// Stack: \d+ bytes, a batch \d+ \(g\+\+ [\d.]+ -O2, ", text)
 
 
 def test_without_gcc_no_stack_usage_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without an error. The rest of the file is the same."""
+    """Missing gcc is not an error. The rest of the file is the same."""
     monkeypatch.setattr(shutil, "which", lambda name: None)
     assert stacks("", ["rnea"], "panda", "c++") == ({}, "")
 

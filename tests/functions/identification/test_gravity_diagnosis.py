@@ -30,7 +30,7 @@ def test_a_correct_model_has_no_scale_offset_or_load() -> None:
 
 
 def test_joints_with_wrong_scales_or_offsets_are_reported() -> None:
-    """With size and standard deviation. They are not taken for a load."""
+    """The report gives size and standard deviation. Such joints are not mistaken for a load."""
     tau = OWN * [1, 1.031, 1, 1, 1, 1] + [0, 0, 0.4, 0, 0, 0] + NOISE
     found = wd.diagnose_gravity(MODEL, Q, tau, link=TOOL)
     lift, elbow = found.joints[1], found.joints[2]
@@ -43,7 +43,7 @@ def test_joints_with_wrong_scales_or_offsets_are_reported() -> None:
 
 
 def test_a_load_missing_in_the_model_is_reported() -> None:
-    """With mass and centre of mass. If `params` include the load, none is reported."""
+    """The report gives mass and centre of mass. If `params` includes the load, none is reported."""
     loaded = MODEL.with_payload(TOOL, 0.42, (0.0, 0.01, 0.05))
     tau = wd.gravity_torques(loaded, Q) + NOISE
     found = wd.diagnose_gravity(MODEL, Q, tau, link=TOOL)
@@ -133,7 +133,7 @@ def test_a_load_is_described_if_it_is_significant() -> None:
 
 
 def test_scale_and_offset_equal_those_of_a_least_squares_fit() -> None:
-    """With its standard deviations. A torque that hardly varies has an offset only."""
+    """The standard deviations are equal, too. A torque that hardly varies has only an offset."""
     own, rest = np.array([1.0, 2.0, 3.0, 5.0, 8.0]), np.array([0.3, 0.1, 0.5, 0.6, 1.1])
     found = _of_joint("j", own, rest)
     (scale, offset), covariance = np.polyfit(own, rest, 1, cov="unscaled")

@@ -59,7 +59,10 @@ def test_the_momentum_observer_updates_in_place_and_restarts_at_dt_zero() -> Non
 
 
 def test_a_time_that_is_no_number_gives_no_number() -> None:
-    """In its own environment alone, in place of a start with no external force."""
+    """A NaN in `dt` sets the result of its own environment to NaN.
+
+    Other environments do not change.
+    """
     dt = np.array([1e-3, 1e-3, 1e-3])
     run = wd.bind(wd.momentum_observer, MODEL, S.q, S.v, S.tau, *STATE, dt=dt)
     before = [x.copy() for x in run()]

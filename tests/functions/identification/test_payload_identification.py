@@ -126,9 +126,9 @@ def test_a_mass_may_be_negative_by_three_standard_deviations(
 
 
 def test_a_payload_is_identified_from_a_motion_with_jittering_stamps() -> None:
-    """Without accelerations.
+    """Accelerations are not an input.
 
-    It is exact without noise, and calibrated with the noise of a real arm.
+    The result is exact without noise. With the noise of a real arm its deviations are calibrated.
     """
     time, q, v, tau = swing(250.0, 10.0)
     exact = wd.identify_payload_in_motion(MODEL, TOOL, time, q, v, tau)
@@ -206,9 +206,9 @@ def test_unknown_friction_and_offsets_are_identified() -> None:
 
 
 def test_unobservable_numbers_are_reported_as_unknown() -> None:
-    """At rest mass and centre are known, but not the inertia.
+    """A robot at rest determines mass and centre of mass but not the inertia.
 
-    In one pose not even these are. The condition number is large.
+    One pose does not determine mass and centre, either. The condition number is large.
     """
     q = wd.random_configuration(MODEL, 40, seed=2)
     rest, noise = np.zeros((40, 6)), np.random.default_rng(0).normal(size=(40, 6)) * 0.02
@@ -328,7 +328,7 @@ def test_a_joint_without_noise_does_not_dominate_the_fit(random_motion) -> None:
 
 
 def test_a_payload_is_described_line_by_line() -> None:
-    """With units. Inaccurate numbers are not printed."""
+    """Each line has its unit. Inaccurate numbers are not printed."""
     parameters = np.asarray(wd.inertial.from_body(2.0, (0.1, 0.0, -0.05), np.diag([0.3, 0.4, 0.5])))
     covariance = np.diag([0.01**2] + [1e-3**2] * 3 + [0.02**2] * 6)
     for consistent in (True, False):

@@ -108,7 +108,7 @@ def test_no_line_is_drawn_from_the_world_to_a_free_body():
     ],
 )
 def test_an_outline_has_the_width_and_height_of_its_shape(geom, sizes):
-    """From the side, also for a robot without joints.
+    """The robot is drawn from the side and has no joints.
 
     A capsule has round ends beyond its length.
     """

@@ -97,7 +97,7 @@ def test_masks_of_another_library_choose_the_same_rows(chosen_rows: ChosenRows) 
 
 
 def test_values_for_all_environments_need_indices_in_order(chosen_rows: ChosenRows) -> None:
-    """With indices in another order, row k could belong to environment k or to the k-th index."""
+    """Row k could belong to environment k or to the k-th index if the indices had another order."""
     values = np.arange(12.0).reshape(4, 3)
     in_order = chosen_rows.rows([0, 1, 2, 3])
     assert chosen_rows.check_values("q", values, 3, in_order).tolist() == values.tolist()

@@ -1,4 +1,4 @@
-"""With estimated stiffness and damping a robot sinks in as far as requested."""
+"""A robot on ground with estimated stiffness and damping sinks in by the requested depth."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CORNERS = [wd.ContactPoint("b", (x, y, -0.08), 0.02) for x in (-0.1, 0.1) for y 
 @pytest.mark.parametrize("contact_model", ["hunt_crossley", "compliant"])
 @pytest.mark.parametrize("depth", [None, 0.003])
 def test_a_robot_at_rest_sinks_in_by_the_requested_depth(contact_model: Any, depth: Any) -> None:
-    """By default 1 % of the centre of mass's height above the lowest point, which is 0.1 m here."""
+    """The default depth is 1 % of the centre of mass's height above the lowest point (0.1 m)."""
     ground = wd.estimate_good_contact_parameters(
         BOX, points=CORNERS, contact_model=contact_model, active_points=4, max_penetration=depth
     )

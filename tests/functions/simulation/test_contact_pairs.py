@@ -131,7 +131,7 @@ def on_ramp(friction: float) -> wd.Simulation:
 
 
 def test_a_cube_sticks_below_the_friction_angle_and_slides_above_it() -> None:
-    """At a coefficient of 0.5 it rests.
+    """The cube rests at a friction coefficient of 0.5.
 
     At 0.3 its acceleration is g (sin - 0.3 cos) of the angle.
     """
@@ -146,7 +146,7 @@ def test_a_cube_sticks_below_the_friction_angle_and_slides_above_it() -> None:
 
 
 def test_an_environment_has_the_same_bits_alone_and_in_a_batch() -> None:
-    """After an impact of cubes."""
+    """The comparison covers 40 steps after an impact of cubes."""
     pairs = wd.ContactPairs(STACK).with_ground("a", "b", "c")
     rng = np.random.default_rng(3)
     q = np.tile(STACK.configurations["qpos0"], (40, 1))
@@ -261,7 +261,7 @@ def test_steps_with_passed_on_arrays_equal_a_simulation() -> None:
 
 
 def test_contact_properties_can_differ_by_pair_and_environment() -> None:
-    """With a row of frictions per environment the first cube slides and the second one does not."""
+    """The first cube slides and the second one does not if friction has a row per environment."""
     model = world(("a", CUBE, 0.1, (0, 0, 0.02)), ("b", CUBE, 0.1, (1, 0, 0.02)))
     pairs = wd.ContactPairs(model).without(("a", "b")).with_ground("a", "b")
     friction = np.array([[0.0, 1.0], [1.0, 0.0]])
@@ -289,7 +289,7 @@ def test_friction_of_pairs_is_read_from_the_file() -> None:
 
 
 def test_pairs_are_chosen_by_names_and_patterns() -> None:
-    """In any order of the two names."""
+    """The two names of a pair may be in any order."""
     pairs = wd.ContactPairs(STACK)
     assert pairs.links == (("a", "b"), ("a", "c"), ("b", "c")) and pairs.contacts == 12
     assert pairs.only(("b", "a")).links == (("a", "b"),)
@@ -328,7 +328,7 @@ def test_unreadable_shapes_are_listed() -> None:
     ],
 )
 def test_invalid_contact_options_are_refused(options: dict[str, Any], message: str) -> None:
-    """By name."""
+    """The error message names the option."""
     with pytest.raises((TypeError, ValueError), match=message):
         wd.Simulation(TWO_BALLS, 1, points=[], **{"pairs": wd.ContactPairs(TWO_BALLS), **options})
 

@@ -93,7 +93,7 @@ def test_a_mesh_gives_vertices_of_its_hull(tmp_path: Path) -> None:
 
 
 def test_meshes_are_found_next_to_sdf_and_xacro_files(tmp_path: Path) -> None:
-    """As next to URDF files."""
+    """The files are found in the same way as for URDF."""
     trimesh = pytest.importorskip("trimesh")
     pytest.importorskip("xacro")
     trimesh.creation.box((1.0, 1.0, 1.0)).export(tmp_path / "box.stl")
@@ -115,7 +115,10 @@ def test_meshes_are_found_next_to_sdf_and_xacro_files(tmp_path: Path) -> None:
 
 
 def test_meshes_of_a_real_robot_are_found_by_package() -> None:
-    """By `package://` in a folder above the description. The points have the bounds of the mesh."""
+    """A `package://` path is searched in folders above the description.
+
+    The points have the bounds of the mesh.
+    """
     trimesh = pytest.importorskip("trimesh")
     data = metadata.distribution("example-robot-data")
     robots = Path(str(data.locate_file("cmeel.prefix/share/example-robot-data/robots")))
@@ -130,7 +133,7 @@ def test_meshes_of_a_real_robot_are_found_by_package() -> None:
 
 
 def test_missing_meshes_are_left_out_and_listed() -> None:
-    """With the reason. Other links have their points."""
+    """The list gives the reason. Other links have their points."""
     points = wd.ContactPoints(
         model_of(wd.description.Geometry("mesh", (1.0, 1.0, 1.0), "pole.stl"))
     )
@@ -140,7 +143,7 @@ def test_missing_meshes_are_left_out_and_listed() -> None:
 
 
 def test_links_fixed_in_the_world_have_no_points() -> None:
-    """For instance the rail of a cart on a fixed base."""
+    """An example is the rail of a cart on a fixed base."""
     sphere = wd.description.Geometry("sphere", (0.1,))
     assert wd.ContactPoints(model_of(sphere, floating=False)).links == ("pole",)
     assert wd.ContactPoints(model_of(sphere)).links == ("rail", "pole")

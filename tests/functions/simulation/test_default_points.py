@@ -72,7 +72,7 @@ def test_one_missing_mesh_among_several_shapes_is_refused(tmp_path: Path) -> Non
 def test_without_trimesh_the_extra_to_install_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in the README."""
+    """The error message names the extra as the README does."""
     (tmp_path / "trunk.obj").write_text(TETRAHEDRON)
     monkeypatch.setitem(sys.modules, "trimesh", None)
     model = robot(tmp_path, {"trunk": MESH.format("trunk.obj")})
@@ -114,7 +114,7 @@ def test_patterns_use_the_common_part_of_names(tmp_path: Path) -> None:
 def test_fewer_points_per_mesh_are_advised_if_they_are_few_enough(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For a robot whose shapes are all meshes."""
+    """All shapes of the robot are meshes."""
     pytest.importorskip("trimesh")
     monkeypatch.setattr(default_points_module, "MOST_POINTS", 40)
     (tmp_path / "m.obj").write_text(TETRAHEDRON)
@@ -127,7 +127,7 @@ def test_fewer_points_per_mesh_are_advised_if_they_are_few_enough(
 
 @pytest.mark.parametrize("count", [1, LISTED, LISTED + 1, LISTED + 3])
 def test_some_of_many_end_links_are_named(count: int) -> None:
-    """With the number of the others."""
+    """The message gives the number of the remaining links."""
     builder = wd.ModelBuilder("star")
     builder.add_link("hub", 1.0, inertia=[[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]])
     names = [f"arm{k}" for k in range(count)]
@@ -170,7 +170,10 @@ def test_the_message_about_unread_shapes_counts_them(gone: int, boxes: int, tmp_
 def test_links_farthest_from_the_root_are_named_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the whole advice: a pattern, then a user's own spheres. The limit itself passes."""
+    """The whole advice has two items: a name pattern and a user's own spheres.
+
+    A robot with exactly as many points as the limit is accepted.
+    """
     builder = wd.ModelBuilder("r").add_link("hub", 1.0, inertia=np.eye(3))
     parents = {"near_tip": "hub", "arm": "hub", "middle": "arm", "far_tip": "middle"}
     for name, parent in parents.items():
@@ -206,8 +209,9 @@ def test_documented_numbers() -> None:
 
 
 def test_links_with_ground_pairs_have_no_points() -> None:
-    """With both they would touch the ground twice, and the pair would carry only a part of the
-    weight.
+    """A link with points and ground pairs would touch the ground twice.
+
+    The pair would carry only a part of the weight.
     """
     box = wd.description.Box(0.1, 0.1, 0.1)
     scene = wd.load_robot("double_pendulum").with_object("low", box, mass=1.0, pose=(1, 0, 0.05))

@@ -88,7 +88,7 @@ def quietly_loaded(source: Any, **options: Any) -> wd.Model:
 
 @pytest.mark.parametrize("robot", ROBOTS, ids=lambda robot: robot.name)
 def test_gymnasiums_robots_stand_and_fall_as_in_mujoco(robot: Passive) -> None:
-    """Without drives from qpos0.
+    """The robots start at qpos0 without drives.
 
     Gravity and floor come from the file, and all options are defaults.
     """

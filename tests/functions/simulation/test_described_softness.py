@@ -38,7 +38,10 @@ SOFT = wd.Ground(softness="description")
 def test_a_box_falls_and_slides_as_in_mujoco(
     option: str, floor: str, box: str, near: float
 ) -> None:
-    """Along the whole path. Rigid ground with the same sink is at least four times as far off."""
+    """The whole path agrees.
+
+    The error of rigid ground with the same sink is at least four times larger.
+    """
     mujoco = pytest.importorskip("mujoco")
     text = BOX.format(option, floor, box)
     theirs, model = mujoco.MjModel.from_xml_string(text), wd.load(text)
@@ -60,7 +63,10 @@ def test_a_box_falls_and_slides_as_in_mujoco(
 
 
 def test_compliances_use_mujocos_inverse_masses() -> None:
-    """Of every body in the initial pose. Those of a pyramid depend on its friction."""
+    """The inverse mass of every body is that of the initial pose.
+
+    The compliance of a pyramid depends on its friction.
+    """
     mujoco = pytest.importorskip("mujoco")
     text = """<mujoco><worldbody><geom type="plane" size="9 9 1"/><body name="a" pos="0 0 1">
     <joint type="slide" axis="0 0 1"/><joint axis="0 1 0"/><geom size="0.1" mass="2" friction="0.5"/>
@@ -169,9 +175,10 @@ def test_a_tendon_without_softness_has_a_rigid_limit() -> None:
 
 
 def test_a_sliding_body_has_its_own_inverse_mass() -> None:
-    """As in MuJoCo, if it slides along its axes of inertia without rotors and carries nothing.
+    """The inverse mass equals MuJoCo's under three conditions.
 
-    Others have the mean of three directions.
+    The body slides along its axes of inertia, has no rotors and carries nothing. Other bodies have
+    the mean of three directions.
     """
     mujoco = pytest.importorskip("mujoco")
     body = """<body name="{}" pos="{} 0 1"><joint type="slide" axis="{}" armature="0.5"/>{}
@@ -206,9 +213,9 @@ def test_a_sliding_body_has_its_own_inverse_mass() -> None:
 
 
 def test_limits_of_sliders_have_the_inverse_mass_of_their_body() -> None:
-    """As in MuJoCo, for two sliders and without the rotor.
+    """The inverse mass equals MuJoCo's for two sliders and excludes the rotor.
 
-    A hinge, or a slider whose body carries another, has that of the whole robot.
+    A hinge, or a slider whose body carries another body, has the inverse mass of the whole robot.
     """
     mujoco = pytest.importorskip("mujoco")
     text = """<mujoco><worldbody><body><joint type="slide" axis="1 0 0" range="-1 1" limited="true" armature="0.5"/>

@@ -124,7 +124,7 @@ def test_the_torque_of_a_motor_falls_with_its_speed(v: float, torque: float) -> 
 
 
 def test_a_motor_spins_up_to_its_no_load_speed() -> None:
-    """As v0 (1 - exp(-stall t / (v0 I))), to the first order of the step, and never faster."""
+    """The speed is v0 (1 - exp(-stall t / (v0 I))) to first order in the step, and at most v0."""
     motor = wd.PD(100.0, 0.0, 6.0, no_load_speed=10.0)
     exact = 10 * (1 - math.exp(-6 * 0.4 / (10 * 0.5)))
     errors = [
@@ -137,7 +137,7 @@ def test_a_motor_spins_up_to_its_no_load_speed() -> None:
 
 
 def test_strength_scales_the_torque_of_a_motor() -> None:
-    """Within its effort and at it. With a plain 1 the program does not change."""
+    """Strength applies below the effort limit and at it. A plain 1 does not change the program."""
     near = {"targets": np.array([0.01]), "dt": 0.005}
     for options, effort in ((near, 100.0), ({"dt": 0.005}, 6.0)):
         weak = step_of_wheel(wd.PD(100.0, 2.0, effort, strength=0.7), 1.0, **options)
@@ -343,7 +343,7 @@ def test_every_number_of_a_simulation_is_read_at_each_launch() -> None:
 
 
 def test_drives_work_on_a_leg_with_rods_on_ball_joints() -> None:
-    """In short steps drives equal their torques. Ball joints of the rods have none."""
+    """Drives equal their torques in short steps. The ball joints of the rods have no drives."""
     model, names = leg(), ["hip", "knee", "crank"]
     columns, v_columns = model.joint_columns.tolist(), model.v_indices(names)
     motors = [columns.index(k) for k in v_columns]

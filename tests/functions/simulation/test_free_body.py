@@ -150,7 +150,10 @@ def test_a_body_is_reset_on_its_own(library: str, device: str) -> None:
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
 def test_a_reset_clears_the_impulses_of_the_bodys_pairs(library: str, device: str) -> None:
-    """In the environments that are reset. Impulses between other cubes are kept."""
+    """The reset clears the chosen environments only.
+
+    It keeps impulses between other cubes.
+    """
     usable(library, device)
     scene = wd.ModelBuilder("floor").add_link("floor").build()
     for k in range(4):

@@ -85,10 +85,10 @@ RADIUS, G = 0.1, 9.81
 
 @pytest.mark.parametrize("dt", [0.005, 0.0025])
 def test_a_dropped_ball_rebounds_to_the_squared_restitution_of_its_height(dt: float) -> None:
-    """From many heights h to e² h, to the first order of the step.
+    """A drop from height h rebounds to e² h, to first order in the step.
 
-    Its energy, with velocities half a step ahead as the integrator has them, never rises. A zero in
-    an array gives the same bits as a plain zero.
+    The energy, with velocities half a step ahead as in the integrator, never rises. A zero in an
+    array gives the same bits as a plain zero.
     """
     e, heights = np.array([0.0, 0.5, 0.8, 1.0]), np.linspace(0.9, 1.1, 21)
     restitution, drop = (x.ravel() for x in np.meshgrid(e, heights))

@@ -55,7 +55,7 @@ def test_invalid_coefficients_are_refused(numbers: Any, error: str) -> None:
 
 
 def test_impulses_have_six_entries_only_with_moments() -> None:
-    """Of a step and of a simulation. An array of the other width is refused."""
+    """The width holds for a step and for a simulation. An array of the other width is refused."""
     q = np.tile(QUADRUPED.configurations["home"], (2, 1))
     v = np.zeros((2, QUADRUPED.nv))
     grounds = {3: wd.Ground(), 6: wd.Ground(torsional_friction=(0.0, 0.0, 0.0, 0.01))}

@@ -29,7 +29,7 @@ Q, V = np.zeros((1, TWO.nq)) + TWO.neutral, np.zeros((1, TWO.nv))
 
 
 def test_too_many_contacts_are_refused() -> None:
-    """With their number and the remedy."""
+    """The message gives the number of contacts and the remedy."""
     many = pile(24)
     with pytest.raises(
         ValueError, match=rf"276 pairs have 1104 contacts, more than {MOST_CONTACTS}"
@@ -47,7 +47,7 @@ def test_the_largest_number_of_contacts_is_accepted(monkeypatch: pytest.MonkeyPa
 
 
 def test_impulses_and_features_must_be_given_together() -> None:
-    """Without features the owners of the impulses are unknown."""
+    """Impulses without features do not say which contacts they belong to."""
     with pytest.raises(ValueError, match="pair_impulses= and pair_features= of the last step"):
         wd.step(TWO, Q, V, V, pairs=PAIRS, pair_impulses=np.zeros((1, 4, 3)))
     with pytest.raises(ValueError, match="pair_features= needs pairs="):
@@ -69,7 +69,7 @@ def test_infinite_friction_of_pairs_is_refused() -> None:
 
 
 def test_a_restitution_above_one_is_refused() -> None:
-    """As a number or in an array. 1 itself is accepted."""
+    """The value may be a number or an array. 1 itself is accepted."""
     elastic, *faster = (
         StepOptions(pairs=PAIRS, pair_contact=wd.description.PairContact(restitution=e))
         for e in ((1.0,), (1.1,), np.array([1.1]))
@@ -92,7 +92,7 @@ def test_a_pair_within_one_rigid_body_is_refused() -> None:
 
 @pytest.mark.parametrize("terrain", [wd.HeightMap(np.full((9, 9), 0.3), 0.5), wd.Plane(level=0.3)])
 def test_bodies_rest_on_a_terrain_and_on_each_other(terrain: wd.HeightMap | wd.Plane) -> None:
-    """By points on the terrain and by pairs.
+    """Contact points touch the terrain, and pairs touch each other.
 
     Pairs with the plane z = 0 are refused next to a terrain.
     """

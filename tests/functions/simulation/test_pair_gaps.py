@@ -34,7 +34,7 @@ def test_gaps_are_distances_and_negative_for_overlaps() -> None:
 
 
 def test_a_pair_within_one_rigid_body_is_refused() -> None:
-    """As in a step."""
+    """A step refuses such a pair, too."""
     shape = PAIRS[0].first
     with pytest.raises(ValueError, match="parts of one rigid body"):
         pair_gaps(MODEL, at(0.1, 0.3), pairs=[type(PAIRS[0])(shape, shape)])

@@ -20,7 +20,7 @@ MODEL = wd.load_robot("panda")
 
 
 def test_points_are_converted_to_plain_numbers() -> None:
-    """From arrays and tuples, so that equal points use one kernel."""
+    """Arrays and tuples become floats, so that equal points use one kernel."""
     made = checked_points(
         MODEL,
         [("panda_hand", np.array([0, 0, 0.1], np.float32).astype(float).round(3), np.float32(0))],

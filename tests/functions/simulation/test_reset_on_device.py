@@ -28,7 +28,7 @@ ROWS: dict[str, Any] = {
 def test_chosen_rows_are_reset(
     library: str, on_device: bool, rows: str, dtype: np.dtype, device: str
 ) -> None:
-    """To values of any dtype for all rows, to values per environment, and to zeros."""
+    """The values are one row of any dtype for all environments, a row per environment, or zeros."""
     usable(library, device)
     rng = np.random.default_rng(0)
     before = {"q": rng.normal(size=(ENVS, 3)), "v": rng.normal(size=(ENVS, 3))}
@@ -51,9 +51,10 @@ def test_chosen_rows_are_reset(
 
 @pytest.mark.parametrize("library", ["torch", "warp"])
 def test_values_for_chosen_rows_are_assigned_in_order(library: str, device: str) -> None:
-    """By indices in their order, and by a mask, whose rows are counted.
+    """Indices assign values in their order.
 
-    Another number of rows is refused.
+    A mask assigns them in the order of its rows, which are counted. Another number of rows is
+    refused.
     """
     usable(library, device)
     values = np.float32([[1.0, 2.0], [3.0, 4.0]])
@@ -81,7 +82,7 @@ SCENE = wd.load_robot("cartpole").with_object(
 def test_a_simulation_and_its_bodies_are_reset_by_one_launch(
     library: str, rows: str | None, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """To `start` and to values, with the same results as on the host."""
+    """The reset uses `start` or values. The results equal those on the host."""
     usable(library, device)
     where = None if rows is None else ROWS[rows]
     like = make_array(library, np.zeros(1, np.float32), device)

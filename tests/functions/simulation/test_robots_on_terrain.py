@@ -63,7 +63,10 @@ def test_a_quadruped_stands_on_a_slope() -> None:
 
 
 def test_a_plank_with_points_on_its_edges_lies_on_a_ridge() -> None:
-    """With points on edges and faces. With corners only it would sink to the ground."""
+    """The plank has points on edges and faces.
+
+    A plank with corners only would sink to the ground.
+    """
     heights = np.zeros((41, 41))
     heights[19:22] = 0.05  # a ridge along y, 0.1 m wide at its top
     terrain = wd.HeightMap(heights, 0.05)

@@ -61,7 +61,10 @@ def test_an_imu_reads_the_acceleration_of_its_origin(name: str) -> None:
 
 
 def test_an_imu_in_free_fall_reads_no_acceleration() -> None:
-    """At the centre of mass, with and without rotation, and for any gravity."""
+    """The IMU is at the centre of mass.
+
+    The reading is zero with and without rotation and for any gravity.
+    """
     stone = wd.load_urdf(
         '<robot name="s"><link name="a"><inertial><mass value="2"/><inertia ixx="0.1" ixy="0" '
         'ixz="0" iyy="0.2" iyz="0" izz="0.25"/></inertial></link></robot>',
@@ -113,7 +116,7 @@ POINTS = (
 
 
 def test_link_forces_do_the_work_of_the_point_forces() -> None:
-    """As external forces they give Jᵀ f, with J of the lowest points of the spheres."""
+    """Used as external forces they give Jᵀ f, with J of the lowest points of the spheres."""
     model = MODELS["hopper"]
     q = states(model, 4).q
     forces = np.random.default_rng(1).normal(size=(4, 3, 3))
@@ -213,7 +216,7 @@ def test_sensors_read_zero_in_free_fall_and_the_weight_at_rest(box: wd.Model) ->
 
 
 def test_sensors_of_a_simulation_equal_the_sensor_functions(box: wd.Model) -> None:
-    """For the state after a step. Accelerations are those of the last of two substeps."""
+    """The readings are those after a step. Accelerations are those of the last of two substeps."""
     single: dict[str, Any] = {"like": np.zeros(1), "substeps": 1}
     sim, steps = simulation(box, like=np.zeros(1)), simulation(box, **single)
     plain = simulation(box, like=np.zeros(1), sensors=None)

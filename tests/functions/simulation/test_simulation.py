@@ -43,7 +43,7 @@ def test_creating_a_simulation_of_tensors_gives_no_warning() -> None:
 
 
 def test_a_simulation_equals_repeated_calls_of_step() -> None:
-    """In all bits, and its arrays remain the same objects."""
+    """The results have the same bits. The simulation keeps its array objects."""
     sim = simulation(like=np.zeros(1))
     before = {name: getattr(sim, name) for name in ("q", "v", "forces", "torques", "time")}
     q, v = np.tile([0.3, -0.4], (6, 1)), np.zeros((6, 2))
@@ -82,7 +82,10 @@ def test_results_do_not_depend_on_batch_size_or_threads() -> None:
 
 
 def test_a_reset_restores_start_or_given_values_and_clears_the_rest() -> None:
-    """By mask or by index. Other environments continue. A second run equals the first one."""
+    """The environments are chosen by mask or index.
+
+    Other environments continue. A second run equals the first one.
+    """
     sim = simulation()
     sim.step([1.0, 1.0])
     first = sim.q.copy()
@@ -131,7 +134,7 @@ def test_a_restored_checkpoint_continues_with_the_same_bits() -> None:
 
 
 def test_a_state_that_is_not_finite_is_reset_and_counted() -> None:
-    """With NaN in the targets of one environment, and an overflowing velocity in another."""
+    """One environment has NaN in its targets, and another has an infinite velocity."""
     sim = simulation()
     targets = random_targets(6, 0)
     sim.step(targets)
@@ -169,7 +172,7 @@ def test_a_ground_with_nan_is_counted_as_a_failure() -> None:
 
 
 def test_time_does_not_accumulate_rounding() -> None:
-    """In float32 it is exact after an hour."""
+    """The float32 time is exact after an hour."""
     sim = simulation()
     sim.time[:] = 3600.0 - 0.05
     for _ in range(5):
@@ -218,9 +221,9 @@ def test_a_robot_without_drives_lands_on_its_collision_shapes() -> None:
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
 def test_negative_numbers_are_refused_at_creation(library: str) -> None:
-    """In arrays of any library.
+    """Arrays may be of any library.
 
-    Later ones are refused while `wd.config.debug` is on, before they act.
+    Negative numbers written later are refused before a step if `wd.config.debug` is on.
     """
     usable(library)
     like = make_array(library, np.zeros(1, np.float32))
@@ -243,9 +246,9 @@ def test_negative_numbers_are_refused_at_creation(library: str) -> None:
 
 
 def test_a_simulation_starts_at_a_named_configuration() -> None:
-    """At "home" by default if the model has it, held by the drives.
+    """The default start is "home" if the model has it; the drives hold it.
 
-    Otherwise at the neutral one.
+    Other models start at the neutral configuration.
     """
     up = {"shoulder": 3.0}
     model = MODEL.with_configuration("up", up)
@@ -279,7 +282,7 @@ def test_a_simulation_with_too_many_default_points_is_refused() -> None:
 
 
 def test_invalid_arguments_are_refused() -> None:
-    """With the wrong names. No array is changed."""
+    """The message gives the wrong names. No array is changed."""
     sim = simulation()
     before = sim.state()
     for where in ([6], [-1], np.array([0, 9])):

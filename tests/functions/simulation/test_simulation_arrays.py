@@ -38,7 +38,7 @@ def test_simulations_of_each_library_equal_numpys(library: str, device: str) -> 
 def test_indices_in_any_order_reset_to_their_own_rows(
     library: str, where: list[int], device: str
 ) -> None:
-    """Of `start`, for the robot and a free body."""
+    """The rows are those of `start`. The test covers the robot and a free body."""
     usable(library, device)
     rows = np.eye(3, 7, dtype=np.float32) + np.eye(1, 7, 6, dtype=np.float32)
     cube = wd.description.Box(0.1, 0.1, 0.1)
@@ -76,7 +76,7 @@ RESETS: dict[str, dict[str, Any]] = {
 def test_resets_in_each_library_equal_numpys(
     library: str, on_device: bool, name: str, device: str
 ) -> None:
-    """With arguments of NumPy and of the library."""
+    """Arguments are arrays of NumPy and of the library."""
     usable(library, device)
     given = RESETS[name]
     like = make_array(library, np.zeros(1, np.float32), device)

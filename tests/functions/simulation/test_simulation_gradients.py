@@ -65,7 +65,7 @@ def by_kernel() -> dict[str, Any]:
 
 
 def test_gradients_through_many_steps_equal_finite_differences(by_kernel: dict[str, Any]) -> None:
-    """Of fourth order, along random directions of each input, all in one call."""
+    """The differences are of fourth order, along a random direction of each input, in one call."""
     draw, at = np.random.default_rng(1), sliding()
     directions = {name: draw.normal(size=x.shape) for name, x in at.items()}
     size = {name: H * max(1.0, float(np.abs(x).max())) for name, x in at.items()}

@@ -80,7 +80,7 @@ def level(count: int, height: float | np.ndarray, model: wd.Model = BOX) -> np.n
 
 @pytest.fixture(scope="module")
 def boxes() -> History:
-    """At rest, sliding, on slopes of 20 and 30 degrees, and dropped from 0.2 m, for 2 s."""
+    """Five boxes in 2 s: at rest, sliding, on slopes of 20 and 30 degrees, dropped from 0.2 m."""
     slope = np.radians([0.0, 0.0, 20.0, 30.0, 0.0])
     gravity = G * np.stack([np.sin(slope), 0 * slope, -np.cos(slope)], 1)
     v = np.zeros((5, 6))
@@ -106,7 +106,7 @@ def test_a_sliding_box_stops_after_the_analytic_distance(boxes: History) -> None
 
 
 def test_a_box_on_a_slope_sticks_or_slides(boxes: History) -> None:
-    """At 20 degrees it creeps by micrometres. At 30 it slides with g (sin - mu cos)."""
+    """The box creeps by micrometres at 20 degrees, and slides with g (sin - mu cos) at 30."""
     second = round(1 / DT) - 1
     assert 0 < boxes.v[second, 2, 0] < 3e-6
     speed = G * (math.sin(math.radians(30)) - 0.5 * math.cos(math.radians(30)))
@@ -125,7 +125,7 @@ def test_a_dropped_box_lands_without_early_force_or_rebound(boxes: History) -> N
 
 
 def test_a_thrown_sphere_rolls_at_five_sevenths_of_its_speed() -> None:
-    """Without rolling resistance. The tolerance is 1e-9."""
+    """The sphere has no rolling resistance. The tolerance is 1e-9."""
     sphere = wd.load_urdf(CUBE.format(0.4 * 0.01), floating_base=True)
     end = wd.results.Step(
         *wd.oracle(
@@ -163,7 +163,7 @@ def quadrupeds(count: int, dtype: type = np.float32, steps: int = 1, **options: 
 
 
 def test_a_quadruped_stands() -> None:
-    """After 4 s its feet carry its weight, and it is at rest."""
+    """The feet carry the weight of the robot after 4 s, and it is at rest."""
     end = quadrupeds(5, steps=800)
     assert end.forces[-1, :, :, 2].sum(1) == pytest.approx(WEIGHT, rel=1e-3)
     assert ((end.q[-1, :, 2] > 0.28) & (end.q[-1, :, 2] < 0.31)).all()
@@ -172,7 +172,7 @@ def test_a_quadruped_stands() -> None:
 
 
 def test_an_environment_has_the_same_bits_alone_and_in_a_batch() -> None:
-    """Over two hundred steps, with any other environments in the batch, NaN included."""
+    """The run has 200 steps. The other environments of the batch may be anything, NaN included."""
     many = quadrupeds(37, steps=200)
     rng = np.random.default_rng(0)
     noise = 0.05 * rng.normal(size=(37, 12))
@@ -315,7 +315,7 @@ def test_each_base_velocity_leads_to_the_same_motion() -> None:
 
 
 def test_a_step_works_inside_a_users_kernel() -> None:
-    """With the controller in it. There is one launch with the same numbers."""
+    """The kernel contains the controller. One launch gives the same numbers."""
     model = wd.load_robot("double_pendulum")
 
     @wd.kernel

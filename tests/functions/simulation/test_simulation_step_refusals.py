@@ -109,14 +109,17 @@ def test_a_step_is_at_most_a_tenth_of_a_second_long() -> None:
     ],
 )
 def test_invalid_options_are_refused(options: Any, error: Any, text: str) -> None:
-    """By name, before anything is computed."""
+    """The message names the option. Nothing is computed before it."""
     arrays = (np.zeros((2, n)) for n in (19, 18, 18))
     with pytest.raises(error, match=text):
         wd.step(QUADRUPED, *arrays, **{"points": FEET, "dt": DT, **options})
 
 
 def test_debug_mode_refuses_negative_numbers_in_arrays() -> None:
-    """In each library, in bound calls too, by environment. Efforts without a limit pass."""
+    """Each library and bound calls are checked.
+
+    The message names the environment. Infinite effort limits are accepted.
+    """
     torch = pytest.importorskip("torch")
     q, v, tau = (torch.zeros((2, n), dtype=torch.float64) for n in (7, 6, 6))
     q[:, 2], q[:, 6] = 1.0, 1.0

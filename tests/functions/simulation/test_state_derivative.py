@@ -59,7 +59,7 @@ def test_each_library_gives_the_oracles_rates_and_steps() -> None:
 
 
 def test_explicit_steps_work_in_place() -> None:
-    """With `out=` of the state's own arrays, the deformation included, also in float32."""
+    """`out=` may be the arrays of the state, the deformation included, also in float32."""
     given = on_the_ground()
     wanted = wd.oracle(
         *(wd.step, BOX, given["q"], given["v"], given["tau"]),
@@ -180,7 +180,7 @@ FOOT = [wd.ContactPoint("FL_foot", (0, 0, 0), 0.02)]
     ],
 )
 def test_invalid_options_are_refused(options: Any, error: Any, text: str) -> None:
-    """By name, with the remedy."""
+    """The message names the option and the remedy."""
     arrays = (np.zeros((2, n)) for n in (19, 18, 18))
     with pytest.raises(error, match=text):
         wd.step(QUADRUPED, *arrays, **options)

@@ -78,7 +78,7 @@ def test_arrays_of_pairs_count_as_pairs() -> None:
 
 @pytest.mark.parametrize("name", ["speed_guard", "stops", "pairs"])
 def test_implicit_options_are_refused_by_explicit_integrators(name: str) -> None:
-    """With the whole reason. Limit springs are suggested for stops only."""
+    """The message gives the whole reason. Limit springs are suggested for stops only."""
     value = {"speed_guard": True, "stops": "springs", "pairs": [None]}[name]
     words = f'{name}= acts implicitly, which integrator="rk4" is not; leave it out'
     if name == "stops":

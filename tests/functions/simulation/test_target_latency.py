@@ -78,7 +78,7 @@ def test_drives_of_a_simulation_use_delayed_targets() -> None:
 
 
 def test_a_latency_within_a_launch_delays_some_of_its_substeps() -> None:
-    """Of two substeps the first uses the last targets, the second the new ones."""
+    """The first of two substeps uses the last targets, and the second one uses the new ones."""
     late = wd.Simulation(MODEL, 2, latency=1, longest_latency=4, **OPTIONS)
     single = wd.Simulation(MODEL, 2, **{**OPTIONS, "substeps": 1})
     before = [0.0, 0.0]

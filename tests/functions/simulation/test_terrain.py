@@ -69,7 +69,7 @@ def on_slopes(angles: np.ndarray) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def boxes() -> dict[str, list[np.ndarray]]:
-    """On slopes of 20 and 30 degrees for a second: planes, and a map of 30 degrees."""
+    """Boxes on planes of 20 and 30 degrees and on a height map of 30 degrees, for one second."""
     angles = np.radians([20.0, 30.0])
     slope = np.stack([np.tan(angles), 0 * angles], 1)
     q = on_slopes(angles)
@@ -83,9 +83,9 @@ def boxes() -> dict[str, list[np.ndarray]]:
 
 
 def test_a_box_on_a_slope_sticks_or_slides(boxes: dict[str, list[np.ndarray]]) -> None:
-    """At 20 degrees it creeps by micrometres and the ground carries it.
+    """The box creeps by micrometres at 20 degrees, and the ground carries it.
 
-    At 30 it slides with g (sin - mu cos).
+    At 30 degrees it slides with g (sin - mu cos).
     """
     _, v, forces = boxes["plane"]
     assert np.abs(v[-1, 0]).max() < 1e-5
@@ -175,8 +175,9 @@ def test_an_offset_places_an_environment_on_the_map() -> None:
 
 
 def test_friction_of_a_map_scales_the_grounds_friction() -> None:
-    """At 1 m/s a box stops on full friction, slides on at zero, and decelerates half as much in
-    between.
+    """A box at 1 m/s stops on full friction.
+
+    On zero friction it slides on. Half of the friction decelerates it half as much.
     """
     share = np.repeat(np.linspace(0.0, 1.0, 9)[:, None], 9, 1)[[0, 0, 0, 4, 4, 4, 8, 8, 8]]
     terrain = wd.HeightMap(
@@ -342,7 +343,7 @@ def test_invalid_terrains_are_refused() -> None:
 
 
 def test_the_number_of_nodes_of_a_map_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Along either side. The smallest map has two by two nodes."""
+    """The bound holds for either side. The smallest map has two by two nodes."""
     monkeypatch.setattr(terrain_module, "MOST_NODES", 3)
     for shape in ((2, 2), (3, 2), (2, 3)):
         assert wd.HeightMap(np.zeros(shape), 1.0).heights.shape == shape

@@ -142,7 +142,10 @@ def test_rough_ground_interpolates_random_nodes() -> None:
 
 
 def test_blocks_have_one_random_height_each() -> None:
-    """From the edge on, from the generator of the tile's seed."""
+    """The blocks begin at the edge of the tile.
+
+    Their heights come from a generator with the tile's seed.
+    """
     count = int(SIZE / BLOCK) + 1
     blocks = np.random.default_rng(7).uniform(-1.0, 1.0, (count, count)) * (0.03 + 0.17 * 0.6)
     x, y, _ = grid()
@@ -152,7 +155,7 @@ def test_blocks_have_one_random_height_each() -> None:
 
 @pytest.mark.parametrize("difficulty", [0.0, 0.3, 1.0])
 def test_ditches_stairs_and_slopes_are_at_their_documented_places(difficulty: float) -> None:
-    """Beyond the platform there is level ground of 0.25 m, then ditches 1 m apart, or treads."""
+    """The platform has 0.25 m of level ground around it. Ditches 1 m apart, or treads, follow."""
     _, _, out = grid()
     width = 0.05 + 0.55 * difficulty
     ditch, begin = np.zeros_like(out, bool), PLATFORM + 0.25

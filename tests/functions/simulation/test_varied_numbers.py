@@ -53,7 +53,10 @@ def test_arrays_have_the_bounds_of_numbers(above: float | None) -> None:
 
 
 def test_infinite_numbers_are_refused_if_they_must_be_finite() -> None:
-    """As a number, in a sequence and in an array. Elsewhere they are accepted."""
+    """An infinity is refused as a number, in a sequence and in an array.
+
+    It is accepted elsewhere.
+    """
     like, inf = np.zeros((3, 7)), math.inf
     for value in (inf, np.array([1.0, inf, 2.0])):
         with pytest.raises(ValueError, match=r"^k must be finite, got inf"):

@@ -59,8 +59,7 @@ def test_objects_are_free_bodies_in_any_order_of_the_joints() -> None:
 
 
 def test_the_tree_has_the_same_free_bodies() -> None:
-    """For all robots with an object, columns of joints by name equal those by bodies of the
-    tree."""
+    """Columns of joints by name equal those by bodies of the tree for all robots with an object."""
     from warpdyn.algorithms.simulation.contact_rows import joint_coordinates
     from warpdyn.execution.request.evaluate import tree_of
 
@@ -75,7 +74,7 @@ def test_links_on_a_link_are_those_fixed_to_it() -> None:
 
 
 def test_drawn_poses_make_a_configuration() -> None:
-    """Without bodies there is none."""
+    """The result is empty without bodies."""
     place = wd.description.Pose((1.0, 2.0, 3.0)).placement
     (drawn,) = drawn_at({"a": place})
     assert drawn.coordinates == (("a", (1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0)),)

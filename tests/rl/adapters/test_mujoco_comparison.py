@@ -79,7 +79,7 @@ def test_the_return_ratio_of_a_negative_return_is_nan() -> None:
     "quadruped_velocity" not in policies(), reason="no policy of quadruped_velocity comes with it"
 )
 def test_the_quadruped_walks_in_both_simulators() -> None:
-    """For 5 s with commands in ±1 no robot falls, speeds are followed, and returns agree to 5 %."""
+    """No robot falls in 5 s with commands in ±1. Speeds are followed, and returns agree to 5 %."""
     seen = rl.sim2sim("quadruped_velocity", envs=16, seconds=5.0)
     for each in (seen.here, seen.there):
         assert each.falls == 0.0 and each.length == pytest.approx(5.0)

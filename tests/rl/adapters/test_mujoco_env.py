@@ -223,7 +223,7 @@ def test_mujocos_contact_time_is_shorter_on_a_height_map() -> None:
 
 
 def test_the_contact_time_of_pairs_is_eight_steps() -> None:
-    """With two steps MuJoCo's box would hop while it slides."""
+    """MuJoCo's box would hop while it slides if the contact time were two steps."""
     there = MujocoEnv(PushedBox(), 1)
     assert (there.dt, there.contact_time) == (0.0005, 0.004)
 
@@ -352,7 +352,7 @@ def test_stiff_drives_shorten_mujocos_steps() -> None:
 
 
 def test_the_frequency_of_a_drive_is_the_root_of_stiffness_over_inertia() -> None:
-    """Of two rods it is that of the faster one."""
+    """The task's robot has one joint."""
     task = Hold()
     task.model = wd.load_robot("cartpole")
     rod = task.model.reduce([task.model.joints[1].name], at={})

@@ -17,7 +17,7 @@ from rl_cases import Hold
 
 @pytest.mark.parametrize("task", [rl.CartpoleSwingUp(), Hold()])
 def test_gymnasiums_environment_checker_passes(task: Any) -> None:
-    """With one group of observations and with two. It only warns of infinite bounds."""
+    """The task has one group of observations or two. The checker only warns of infinite bounds."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         check_env(rl.SingleEnv(task, render_mode="rgb_array"))

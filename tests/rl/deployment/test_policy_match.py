@@ -86,7 +86,7 @@ def test_a_malformed_record_is_refused(record: dict[str, Any]) -> None:
 
 
 def test_a_changed_computation_is_named() -> None:
-    """Of a term or of the targets. Differences by rounding pass."""
+    """The computation is that of a term or of the targets. Differences by rounding are accepted."""
 
     class TenthOfSpeed(Hold):
         def observe(self, robot: Any, s: Any) -> dict[str, Any]:

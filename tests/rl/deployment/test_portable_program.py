@@ -52,7 +52,7 @@ def all_operations(x: Any, y: Any) -> dict[str, Any]:
 
 
 def test_a_portable_program_gives_the_numbers_of_the_function() -> None:
-    """After it was written and read as JSON, also for negative results and constants."""
+    """The program is written and read as JSON first. Results and constants may be negative."""
     program = record_function(all_operations, x=(3,), y=(2,))
     made = json.loads(json.dumps(portable(program, ["sums", "others", "constant"])))
     draw = np.random.default_rng(0)
@@ -102,7 +102,7 @@ def test_random_draws_are_refused() -> None:
 
 
 def test_a_portable_program_looks_up_tables_by_name() -> None:
-    """Beyond its ends the nearest row is used.
+    """An index beyond the ends uses the nearest row.
 
     The columns that are read are known, unless they depend on an input.
     """

@@ -98,7 +98,7 @@ def test_bfloat16_applies_to_hidden_layers_only() -> None:
 
 
 def test_a_student_takes_over_the_weights_of_a_policy() -> None:
-    """With the normalisation of its observations."""
+    """The normalisation of its observations is taken over, too."""
     first, second = learner(), learner(seed=3)
     iteration(first)
     seen = observations()["policy"]

@@ -134,7 +134,7 @@ def test_a_resumed_training_continues_with_the_same_bits(tmp_path: Path) -> None
 
 
 def test_the_target_network_has_the_critics_normalisation() -> None:
-    """After an update, and after a checkpoint was restored."""
+    """This holds after an update, and after a checkpoint was restored."""
     mine = learner()
     roll_out(mine)
     mine.update(mine.env.observations)
@@ -152,7 +152,7 @@ def test_the_target_network_has_the_critics_normalisation() -> None:
 def test_several_processes_start_with_the_weights_of_the_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of both networks, and of the target, which is a copy of the critic."""
+    """The weights are those of both networks and of the target, which is a copy of the critic."""
     first = learner()
     networks = (first.actor, first.critic)
     parameters = [x for each in networks for x in each.parameters()]

@@ -22,7 +22,7 @@ def test_a_frame_shows_the_robot() -> None:
 
 
 def test_a_robot_is_drawn_at_its_place_in_a_height_map(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a place it is at the origin."""
+    """A robot without a place is drawn at the origin."""
     places: list[list[float]] = []
     monkeypatch.setattr(Stage, "show", lambda _, poses, origin: places.append(origin.tolist()))
     camera = Camera(rl.CartpoleSwingUp(), (16, 16))

@@ -30,7 +30,10 @@ def test_the_view_follows_a_base_along_the_ground() -> None:
 
 @pytest.mark.parametrize("name", ["quadruped_velocity", "quadruped_rough"])
 def test_the_view_follows_a_base_upwards_only_on_a_terrain(name: str) -> None:
-    """On a terrain the robot climbs. On level ground it jumps within the picture."""
+    """The view follows a robot that climbs a terrain.
+
+    A jump on level ground stays within the picture.
+    """
     task = rl.make(name)
     drawn = RobotPicture(task.model)
     q = np.array([0, 0, task.height, 0, 0, 0, 1.0, *task.stance])

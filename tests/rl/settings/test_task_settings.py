@@ -191,7 +191,7 @@ def test_a_name_unlike_any_setting_is_refused_with_all_settings() -> None:
 
 
 def test_settings_of_lists_all_settings_of_a_task() -> None:
-    """With their names and values in order."""
+    """The result has their names and values in order."""
     found = {n: x for n, x in settings_of(Keeping()).items() if not n.startswith("recipe.")}
     assert {n: x for n, x in found.items() if not n.startswith(("ground.", "pair_contact."))} == {
         **{"drives.kp": 20.0, "drives.kd": 1.0},

@@ -28,7 +28,7 @@ def description() -> wd.Model:
 
 
 def test_fingertip_positions_equal_those_of_the_description(description: wd.Model) -> None:
-    """In the palm's frame, for random joint angles within their limits."""
+    """The positions in the palm's frame agree for random joint angles within their limits."""
     assert np.allclose(HAND.position_lower, description.position_lower)
     assert np.allclose(HAND.position_upper, description.position_upper)
     q = np.random.default_rng(0).uniform(HAND.position_lower, HAND.position_upper, (20, JOINTS))

@@ -22,7 +22,7 @@ def env() -> Any:
 
 
 def test_leg_capsules_reach_from_joint_to_joint() -> None:
-    """From the knee to the foot and from the hip to the knee, at any pose."""
+    """One capsule reaches from knee to foot and one from hip to knee, at any pose."""
     model, radius = wd.load_robot("quadruped"), 0.02
     foot = wd.ContactPoints(model).only("RL_foot")[0]
     calf, thigh = leg_capsules(model, foot, radius)

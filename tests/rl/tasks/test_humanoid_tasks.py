@@ -74,7 +74,7 @@ def test_commands_are_within_their_range_and_some_are_zero(walk: object) -> None
 
 
 def test_a_walker_also_observes_its_command_and_the_clock(walk: object) -> None:
-    """With a command to stand the clock is zero."""
+    """The clock is zero if the command is to stand."""
     walk.reset(seed=3)
     seen, state = walk.observations["policy"], walk.carried
     assert seen.shape == (ENVS, 50) and torch.equal(seen[:, 45:48], state["command"])
@@ -87,7 +87,7 @@ def test_a_walker_also_observes_its_command_and_the_clock(walk: object) -> None:
 
 
 def test_a_robot_at_rest_in_home_earns_nearly_the_largest_reward(stand: object) -> None:
-    """After 0.4 s at rest rewards are near their largest values, and penalties are small."""
+    """Rewards after 0.4 s at rest are near their largest values, and penalties are small."""
     _at_home(stand)
     for _ in range(20):
         _, reward, fallen, late, info = stand.step(torch.zeros(ENVS, rl.tasks.humanoid_tasks.LEGS))
@@ -107,7 +107,10 @@ def test_a_pushed_robot_moves_faster_and_earns_less(stand: object) -> None:
 
 
 def test_a_fall_ends_the_episode(stand: object, walk: object) -> None:
-    """Of a robot that lies, and of an upright one on its knees. Standing ones continue."""
+    """A robot that lies and an upright one on its knees count as fallen.
+
+    Standing robots continue.
+    """
     for env in (stand, walk):
         _at_home(env)
         env.carried["q"][0, 3:7] = torch.tensor([0.0, np.sin(np.pi / 4), 0.0, np.cos(np.pi / 4)])
@@ -134,7 +137,10 @@ def test_the_clock_bends_the_legs_in_turn(walk: object) -> None:
 
 
 def test_the_shipped_policy_recovers_from_a_push(stand: object) -> None:
-    """From 0.4 m/s in any direction it stands after three seconds. Drives without a policy fall."""
+    """A robot pushed to 0.4 m/s in any direction stands after three seconds.
+
+    Drives without a policy let it fall.
+    """
     policy = _load_policy("humanoid_stand")
     for acting, least, most in ((True, 0.9, 1.0), (False, 0.0, 0.6)):
         _at_home(stand)
@@ -150,7 +156,10 @@ def test_the_shipped_policy_recovers_from_a_push(stand: object) -> None:
 
 
 def test_the_shipped_policy_walks_half_a_metre_per_second(walk: object) -> None:
-    """In four seconds from standing each robot that stays up moves 1.2 m or more, and most do."""
+    """Each robot that stays up moves 1.2 m or more in four seconds from standing.
+
+    Most robots stay up.
+    """
     policy = _load_policy("humanoid_velocity")
     _at_home(walk)
     begun, up = walk.carried["q"][:, :2].clone(), torch.ones(ENVS, dtype=torch.bool)

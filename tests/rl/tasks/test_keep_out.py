@@ -30,7 +30,7 @@ def test_the_gap_of_a_capsule_is_that_of_its_nearest_sphere() -> None:
 
 
 def test_gaps_change_at_most_by_the_motion_of_the_sphere() -> None:
-    """By the triangle inequality. Each metre of radius shortens the gap by one metre."""
+    """This is the triangle inequality. Each metre of radius shortens the gap by one metre."""
     for centre in RNG.uniform(-0.8, 0.8, (20, 3)):
         move = RNG.normal(0, 0.05, 3)
         here, there = (clearance(FIRST, LAST, RADII, c, 0.1) for c in (centre, centre + move))

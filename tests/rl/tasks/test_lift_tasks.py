@@ -100,7 +100,7 @@ def test_the_critic_observes_forces_and_the_policy_does_not(env: Any) -> None:
 
 
 def test_a_launch_equals_the_functions_on_plain_numbers(env: Any) -> None:
-    """To the rounding of float32."""
+    """The numbers agree to the rounding of float32."""
     env.reset(seed=9)
     action = torch.rand(256, 5, generator=torch.manual_seed(0)) * 2 - 1
     wanted = rl.plain_step(env, action[3].numpy(), environment=3)
@@ -113,13 +113,13 @@ def test_a_launch_equals_the_functions_on_plain_numbers(env: Any) -> None:
 
 
 def test_the_shipped_policy_lifts_cubes() -> None:
-    """From 100 starts. The results of 1,000 are in benchmarks/rl/results."""
+    """The test has 100 starts. The results of 1,000 starts are in benchmarks/rl/results."""
     found = judge(rl.VecEnv(TASK, 100, seed=7), rl.Policy(rl.bundled_policy("panda_lift")))
     assert found["reached"] >= 0.95 and found["millimetres"]["50 %"] < 5.0
 
 
 def test_the_shipped_policy_lifts_cubes_in_mujoco() -> None:
-    """From the same starts, with nine tenths of the return."""
+    """The starts are the same in both simulators. The return is at least nine tenths."""
     pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
     seen = rl.sim2sim("panda_lift", envs=8, seed=7, seconds=3.96)
     assert seen.return_ratio >= 0.9 and seen.there.last["reached"] >= 0.8

@@ -37,7 +37,7 @@ def clip(**changed: Any) -> MotionClip:
 
 @pytest.mark.parametrize("ending", ["csv", "npz"])
 def test_a_written_clip_is_read_back(ending: str, tmp_path: Path) -> None:
-    """With and without a free base. Joints may have any order."""
+    """The robot has a free base or a fixed one. Joints may have any order."""
     path = tmp_path / f"motion.{ending}"
     clip().write(path)
     found = MotionClip.read(path)
@@ -300,7 +300,7 @@ def test_an_archive_without_a_motion_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_clip_for_a_robot_with_other_conventions_is_refused() -> None:
-    """In one line with the remedy. Joints of several coordinates are refused too."""
+    """The message is one line with the remedy. Joints of several coordinates are refused, too."""
     said = (
         "quadruped has w-x-y-z quaternions and velocities of the base in local axes; tasks need "
         "x-y-z-w and local: wd.load(..., floating_base=True)"
@@ -317,7 +317,10 @@ def test_a_clip_for_a_robot_with_other_conventions_is_refused() -> None:
 
 
 def test_messages_count_further_mistakes() -> None:
-    """Of missing and unknown joints. Joint limits are named by frame, joint and numbers."""
+    """The mistakes are missing and unknown joints.
+
+    A joint limit is reported by frame, joint and numbers.
+    """
     names = list(MODEL.joint_names)
     for given, said in (
         (("x", "y", *names[2:]), f"lacks the joint {names[0]} of quadruped and 1 more"),

@@ -58,7 +58,7 @@ def test_a_row_has_the_state_and_the_positions_of_the_bodies() -> None:
 
 
 def test_a_repeated_motion_continues_along_its_circle() -> None:
-    """After two and a half laps the base and the frames ahead of it are on the circle."""
+    """The base and the frames ahead of it are on the circle after two and a half laps."""
     made = reference(circle(range(13)), repeat=True)
     assert made.lap_turn == pytest.approx(12 * STEP * 0.8)
     fields = {"motion": Rows(made.table), "frame": 0.0, "facing": 0.0, "offset": np.zeros(2)}

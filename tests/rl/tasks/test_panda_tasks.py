@@ -74,7 +74,10 @@ def results_at(task: Any, q: np.ndarray, **fields: Any) -> dict[str, float]:
 
 
 def test_targets_are_reachable(beginnings: Beginnings) -> None:
-    """By joints within their limits, with the arm above the table and outside both spheres."""
+    """Joint positions within the limits reach each target.
+
+    The arm is above the table and outside both spheres.
+    """
     model, begun = AROUND.model, beginnings.begun
     assert (beginnings.goals > model.position_lower).all() and (
         beginnings.goals < model.position_upper
@@ -140,7 +143,7 @@ def test_spheres_cost_nothing_beyond_their_margin(beginnings: Beginnings) -> Non
 
 
 def test_actions_move_the_targets_of_drives_within_the_joint_limits(env: Any) -> None:
-    """By eight tenths of the joints' speed limits. The arm follows."""
+    """The targets move by eight tenths of the joints' speed limits. The arm follows."""
     env.reset()
     before, ones = env.carried["q"].clone(), torch.ones(100, 7)
     for _ in range(5):
@@ -168,7 +171,10 @@ def test_the_arm_stands_still_without_an_action(env: Any) -> None:
 
 @pytest.mark.parametrize("task", [REACH, AROUND], ids=lambda x: x.name)
 def test_a_launch_equals_the_oracle(task: Any) -> None:
-    """In the precision of float32. One of the environments begins a new episode."""
+    """The numbers agree to the precision of float32.
+
+    One of the environments begins a new episode.
+    """
     env = rl.VecEnv(task, 100, seed=2)
     env.reset(seed=9)
     env.carried["age"][1] = env.kernels.length - 1

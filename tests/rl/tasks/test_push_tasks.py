@@ -42,7 +42,7 @@ def rewards_of(box: np.ndarray, goal: np.ndarray, velocity: float = 0.0) -> dict
 
 
 def test_goals_are_in_all_directions_from_the_box(env: Any) -> None:
-    """At 10 to 20 cm. The box does not touch the hand."""
+    """The distance is 10 to 20 cm. The box does not touch the hand."""
     q = env.carried["q"].numpy()
     away = env.carried["goal"].numpy() - q[:, JOINTS : JOINTS + 2]
     lengths, angles = np.linalg.norm(away, axis=1), np.arctan2(away[:, 1], away[:, 0])
@@ -67,7 +67,7 @@ def test_the_reward_is_largest_at_the_goal() -> None:
 
 
 def test_the_hand_moves_as_commanded_at_constant_height(env: Any) -> None:
-    """In the horizontal plane."""
+    """The motion in the horizontal plane is that of the command."""
     env.reset()
     for _ in range(5):
         env.step(torch.zeros(256, 2))
@@ -95,7 +95,7 @@ def test_the_hand_pushes_boxes_along_the_table(env: Any) -> None:
 
 
 def test_a_launch_equals_the_functions_on_plain_numbers(env: Any) -> None:
-    """To the rounding of float32."""
+    """The numbers agree to the rounding of float32."""
     env.reset(seed=9)
     action = torch.rand(256, 2, generator=torch.manual_seed(0)) * 2 - 1
     wanted = rl.plain_step(env, action[3].numpy(), environment=3)
@@ -106,13 +106,13 @@ def test_a_launch_equals_the_functions_on_plain_numbers(env: Any) -> None:
 
 
 def test_the_shipped_policy_pushes_boxes() -> None:
-    """From 100 starts. The results of 1,000 are in benchmarks/rl/results."""
+    """The test has 100 starts. The results of 1,000 starts are in benchmarks/rl/results."""
     found = judge(rl.VecEnv(TASK, 100, seed=7), rl.Policy(rl.bundled_policy("panda_push")))
     assert found["reached"] >= 0.95 and found["millimetres"]["50 %"] < 8.0
 
 
 def test_the_shipped_policy_pushes_boxes_in_mujoco() -> None:
-    """From the same starts, with 97 % of the return."""
+    """The starts are the same in both simulators. The return is at least 97 %."""
     pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
     seen = rl.sim2sim("panda_push", envs=8, seed=7, seconds=5.96)
     assert seen.return_ratio >= 0.97 and seen.there.last["reached"] >= 0.8

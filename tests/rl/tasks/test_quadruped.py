@@ -80,7 +80,10 @@ def test_gains_are_proportional_to_weight_times_height() -> None:
 
 
 def test_speeds_and_times_scale_with_the_root_of_the_height() -> None:
-    """By equal Froude numbers, relative to the bundled quadruped. A given command range is used."""
+    """The Froude number is that of the bundled quadruped.
+
+    An explicit command range is used unchanged.
+    """
     assert rl.QuadrupedVelocity().pace == pytest.approx(1.0, abs=1e-12)
     higher = rl.QuadrupedVelocity(ROBOT, rl.Quadruped(feet=FEET, stance=BENT, height=4 * HEIGHT))
     assert higher.pace == pytest.approx(2.0)
@@ -131,7 +134,7 @@ def test_joint_properties_of_the_model_are_kept() -> None:
 
 
 def test_the_trunk_is_the_box_around_its_collision_shapes() -> None:
-    """Of the body's box and the head's sphere. Sides can also be given."""
+    """The shapes are the body's box and the head's sphere. The sides can also be set."""
     found = standing()
     assert (found.centre + found.half).tolist() == pytest.approx([0.33, 0.05, 0.057])
     assert (found.centre - found.half).tolist() == pytest.approx([-0.188, -0.05, -0.057])

@@ -36,7 +36,10 @@ def test_episodes_begin_on_the_feet_with_a_wanted_velocity(env: object) -> None:
 
 
 def test_commands_approach_the_wanted_velocity_at_their_rate(env: object) -> None:
-    """By 0.04 m/s and 0.08 rad/s per step of 20 ms. The wanted velocity changes after 10 s."""
+    """The command changes by at most 0.04 m/s and 0.08 rad/s per step of 20 ms.
+
+    The wanted velocity changes after 10 s.
+    """
     env.reset()  # type: ignore[attr-defined]
     state = env.carried  # type: ignore[attr-defined]
     most = torch.tensor([0.04, 0.04, 0.08])
@@ -105,7 +108,7 @@ def test_the_clock_makes_the_feet_trot() -> None:
 
 
 def test_the_shipped_policy_walks(env: object) -> None:
-    """For 5 s with commands within 1 speed errors are small, and none of 64 robots falls."""
+    """Speed errors in 5 s with commands within 1 are small, and none of 64 robots falls."""
     policy = rl.Policy(rl.bundled_policy("quadruped_velocity"))
     policy.check(TASK, 50)
     env.reset()  # type: ignore[attr-defined]
@@ -124,7 +127,7 @@ def test_the_shipped_policy_walks(env: object) -> None:
 
 
 def test_standing_earns_a_reward_and_a_fall_ends_the_episode(env: object) -> None:
-    """Without an action most robots stand for a second, and these do not count as fallen."""
+    """Most robots stand for a second without an action. These do not count as fallen."""
     for _ in range(50):
         _, reward, fallen, late, info = env.step(torch.zeros(64, 12))  # type: ignore[attr-defined]
     assert torch.isfinite(reward).all() and not late.any() and not info["failed"].any()

@@ -56,7 +56,7 @@ def test_cubes_begin_at_rest_on_the_palm(simulator: str) -> None:
 
 
 def test_goals_are_random_rotations_from_the_cube(env: Any) -> None:
-    """About any axis, by 0.6 to 3.1 rad."""
+    """The rotation is about a random axis, by 0.6 to 3.1 rad."""
     found = angles(env)
     assert np.allclose(found, env.carried["error"].numpy(), atol=2e-3)
     assert found.min() > 0.6 - 1e-3 and found.max() < 3.1 + 1e-3 and np.ptp(found) > 2.3
@@ -119,7 +119,7 @@ def test_observed_moments_do_not_tell_apart_equal_orientations_of_a_cube() -> No
 
 
 def test_the_tolerance_of_a_training_shrinks_with_success() -> None:
-    """In an evaluation it is TASK's own."""
+    """The tolerance of an evaluation is TASK's own."""
     learned = training_task(TASK, TASK.recipe)
 
     def after(task: Any, within: float, count: float) -> float:
@@ -140,7 +140,7 @@ def test_the_tolerance_of_a_training_shrinks_with_success() -> None:
 
 
 def test_a_launch_equals_the_functions_on_plain_numbers(env: Any) -> None:
-    """To the rounding of float32."""
+    """The numbers agree to the rounding of float32."""
     env.reset(seed=9)
     action = torch.rand(256, JOINTS, generator=torch.manual_seed(0)) * 2 - 1
     wanted = rl.plain_step(env, action[3].numpy(), environment=3)
@@ -151,9 +151,9 @@ def test_a_launch_equals_the_functions_on_plain_numbers(env: Any) -> None:
 
 
 def test_the_shipped_policy_reaches_goals() -> None:
-    """With noise and varied masses, as in its training, for 20 s.
+    """Noise and varied masses are those of its training.
 
-    The results of 1,000 episodes of 50 s are in benchmarks/rl/results.
+    The test lasts 20 s. The results of 1,000 episodes of 50 s are in benchmarks/rl/results.
     """
     learned = training_task(TASK, TASK.recipe)
     learned.loosest, learned.seconds = TASK.tolerance, 20.0
@@ -163,7 +163,7 @@ def test_the_shipped_policy_reaches_goals() -> None:
 
 
 def test_the_shipped_policy_turns_cubes_in_mujoco() -> None:
-    """Within 10 s."""
+    """The simulation lasts 10 s."""
     pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
     seen = rl.sim2sim("hand_reorient", envs=8, seed=7, seconds=10.0)
     assert seen.there.last["count"] >= 0.4

@@ -99,7 +99,7 @@ def test_the_level_changes_with_the_distance_walked(env: Any) -> None:
 
 
 def test_tilt_is_relative_to_the_ground_and_a_low_trunk_has_fallen(env: Any) -> None:
-    """On a slope of 20 degrees a trunk along the slope has no tilt, a level one 20 degrees."""
+    """A trunk along a slope of 20 degrees has no tilt. A level trunk has a tilt of 20 degrees."""
     env.reset(seed=1)
     task, state = env.task, env.carried
     state["level"][:], state["kind"][:] = 2.5, 0.5  # the pyramid

@@ -64,7 +64,7 @@ def test_episodes_begin_near_random_frames_of_the_clip(humanoid: Any) -> None:
 
 
 def test_measured_errors_equal_those_of_the_state(humanoid: Any) -> None:
-    """Of a base that is off by 0.1 m, and of joints that are off by 0.1 rad."""
+    """A base is off by 0.1 m, and joints are off by 0.1 rad."""
     on_reference(humanoid)
     humanoid.carried["q"][0, 0] += 0.1
     humanoid.carried["q"][1, 7:] += 0.1
@@ -77,7 +77,7 @@ def test_measured_errors_equal_those_of_the_state(humanoid: Any) -> None:
 
 
 def test_following_the_clip_earns_nearly_the_largest_reward(humanoid: Any) -> None:
-    """In one step from the state of the clip. A large error ends the episode."""
+    """The robot makes one step from the state of the clip. A large error ends the episode."""
     on_reference(humanoid)
     humanoid.carried["q"][0, 1] += 0.5
     humanoid.carried["q"][1, 3:7] = torch.tensor([0.0, 0.5, 0.0, 0.75**0.5])
@@ -118,7 +118,7 @@ def test_actions_are_added_to_the_joint_positions_of_the_clip(humanoid: Any) -> 
 
 
 def test_the_shipped_policy_follows_the_clip(humanoid: Any) -> None:
-    """For four seconds from random frames. Drives without a policy fall."""
+    """The policy follows for four seconds from random frames. Drives without a policy fall."""
     policy = rl.Policy(rl.bundled_policy("motion_tracking"))
     for acting, least, most in ((True, 0.9, 1.0), (False, 0.0, 0.3)):
         humanoid.reset(seed=2)
@@ -176,7 +176,7 @@ def test_default_drives_follow_the_effort_limits() -> None:
 
 
 def test_a_setting_selects_the_clip(tmp_path: Path) -> None:
-    """For the bundled humanoid, and for another robot."""
+    """The robot is the bundled humanoid or another one."""
     path = tmp_path / "swing.csv"
     swing().write(path)
     gains = {"model": ARM, "kp": 60.0, "effort": 100.0}

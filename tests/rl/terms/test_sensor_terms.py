@@ -88,7 +88,7 @@ def test_a_launch_equals_the_terms_on_plain_numbers(env: Any) -> None:
 
 
 def test_an_imu_at_rest_reads_gravity_and_feet_carry_the_weight(env: Any) -> None:
-    """Without acceleration the IMU reads 9.81 m/s² upwards, in the axes of its link."""
+    """The IMU of a robot at rest reads 9.81 m/s² upwards, in the axes of its link."""
     task = env.task
     q = np.array([0, 0, task.height, 0, 0, 0, 1.0, *task.stance])
 

@@ -1,4 +1,4 @@
-"""How one model replaces another."""
+"""Replacement of one model by another."""
 
 from __future__ import annotations
 
@@ -109,8 +109,10 @@ def test_a_new_model_waits_for_the_old_stop_and_begins_disabled():
 
 @pytest.mark.parametrize("ending", ["killed", "full disk", "no memory"])
 def test_an_enabled_robot_survives_a_failed_compile(ending, tmp_path, monkeypatch):
-    """Whatever ends the compiler of another model, the model is refused with the reason, and the
-    present one continues to command. The next request compiles again."""
+    """The model is refused with the reason, whatever ends its compiler.
+
+    The present model continues to command. The next request compiles again.
+    """
     models, settings = running()
     fleet, robot = models.fleet, models.fleet.robots[0]
     feed(robot, 0.0)

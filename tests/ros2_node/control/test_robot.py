@@ -35,7 +35,7 @@ def test_a_disabled_robot_shows_the_torque_and_sends_none(shared_fleet, robot):
 
 
 def test_enable_needs_a_fresh_state(robot):
-    """Without one the gate remains closed, and the answer says why."""
+    """The gate remains closed without a fresh state, and the answer says why."""
     good, text = robot.enable(5.0, 5.0)
     assert not good and "no fresh joint_states" in text
     feed(robot, 5.0)
@@ -173,8 +173,8 @@ def test_a_gate_closed_before_the_start_does_not_start(how):
 
 
 def test_a_fault_latched_at_activation_needs_enable_after_reset():
-    """With start_enabled, a robot that is activated with a latched fault does not enable itself
-    when ~/reset clears the fault. The next activation enables it again."""
+    """A robot activated with a latched fault and start_enabled is not enabled by ~/reset. The next
+    activation enables it again."""
     fleet = panda_fleet(start_enabled=True)
     robot = fleet.robots[0]
     robot.fail("an exception in a callback", 0.0)
@@ -222,7 +222,7 @@ def test_services_answer_in_each_phase_of_the_gate(robot):
 
 
 def test_the_gate_and_the_output_stop_together():
-    """Whatever begins a stop sequence, both are stopping until its last command."""
+    """Both are stopping until the last command of the stop sequence, whatever begins it."""
     fleet = panda_fleet(ramp_time=0.0)
     robot = fleet.robots[0]
     ends = (

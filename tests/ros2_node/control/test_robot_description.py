@@ -99,7 +99,7 @@ def test_a_description_has_a_largest_size(tmp_path, monkeypatch):
 
 
 def test_a_read_that_does_not_end_is_abandoned(monkeypatch):
-    """After READING_TIME the builder is free again."""
+    """The builder is free again after READING_TIME."""
     answer = threading.Event()
     monkeypatch.setattr(robot_description, "READING_TIME", 0.05)
     monkeypatch.setattr(robot_description, "read_description", lambda file: answer.wait(60.0))

@@ -150,8 +150,10 @@ def test_only_a_load_on_another_link_compiles_kernels():
 
 
 def test_a_payload_too_heavy_for_the_present_pose_is_refused():
-    """With `payload.mass: 200.0` for 20.0 the parameter is refused, enabled or not, and so is
-    ~/enable of a node that started with it. A refused value changes nothing."""
+    """A change of `payload.mass` to 200 kg is refused, enabled or not.
+
+    So is ~/enable of a node that started with this mass. A refused value changes nothing.
+    """
     supervisor = ready(panda_settings(payload__link="panda_hand", payload__mass=200.0))
     (robot,) = supervisor.robots
     feed(robot, 0.0)

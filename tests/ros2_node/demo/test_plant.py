@@ -72,7 +72,7 @@ def plant(context, tmp_path):
 
 
 def test_the_last_command_holds_and_a_bad_one_is_dropped(plant):
-    """As in an effort controller, commands of the wrong size or with NaN change nothing."""
+    """Commands of the wrong size or with NaN change nothing. Effort controllers do the same."""
     good = np.arange(1.0, len(plant.order) + 1.0)
     plant._on_commands(Float64MultiArray(data=good.tolist()))
     np.testing.assert_array_equal(plant.torque[plant.columns], good)
@@ -101,7 +101,7 @@ def test_mimic_joints_are_not_commanded(plant):
 
 
 def test_brakes_hold_the_arm_and_reset_restores_it(plant):
-    """With brakes a step moves nothing. Without them the arm falls."""
+    """A step moves nothing while the brakes are on. The arm falls without brakes."""
     begin = plant.arm.data.qpos.copy()
     plant._on_brake(SetBool.Request(data=True), SimpleNamespace())
     for _ in range(20):

@@ -1,5 +1,7 @@
-"""How the teleoperation demo starts its processes and evaluates two arms' states. tests/ros runs
-it."""
+"""The teleoperation demo: its processes, and its evaluation of two arms' states.
+
+The demo itself runs in tests/ros.
+"""
 
 from __future__ import annotations
 

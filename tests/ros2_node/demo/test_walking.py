@@ -1,4 +1,7 @@
-"""How the walking demo evaluates odometry and starts its processes. tests/ros runs it."""
+"""The walking demo: its evaluation of odometry, and its processes.
+
+The demo itself runs in tests/ros.
+"""
 
 from __future__ import annotations
 

@@ -18,8 +18,10 @@ STIFFNESS = np.array([100.0, 0.0, 200.0, 10.0, 20.0, 0.0])
 
 
 def test_the_frame_has_the_acceleration_of_the_body():
-    """Under these torques and the contact, J a + J' v of the arm is z¨ + 2 ω ė + ω² e, whatever the
-    posture pulls."""
+    """J a + J' v of the arm under these torques and the contact is z¨ + 2 ω ė + ω² e.
+
+    The posture may pull in any way.
+    """
     rng = np.random.default_rng(0)
     q = READY + rng.uniform(-0.3, 0.3, (5, N)) * [*[1.0] * 7, 0.02]
     v, twist, acceleration, wrench = (rng.normal(size=(5, n)) for n in (N, 6, 6, 6))

@@ -85,8 +85,11 @@ def potential(e, K, most):
     ("K", "axes"), [(SOFT, "base"), (coupled_stiffness(), "base"), (coupled_stiffness(), "tip")]
 )
 def test_no_motion_gains_energy_from_the_law(K, axes):
-    """Without dampers its power is the rate at which a potential of the error falls, whatever the
-    couplings of the stiffness, and where the spring is limited. Dampers only take energy."""
+    """The power without dampers is the rate at which a potential of the error falls.
+
+    This holds for any couplings of the stiffness and where the spring is limited. Dampers only take
+    energy.
+    """
     most = (60.0, 6.0)
     for way, angle in ((0.01, 0.02), (0.2, 1.5)):
         q, v, rng = states()

@@ -29,7 +29,7 @@ def definite(rng, spread, count=20):
 
 @pytest.mark.parametrize("spread", [0.1, 2.0, 4.0])
 def test_every_mode_has_the_damping_ratio(spread):
-    """For X with Xᵀ M X = 1 and Xᵀ K X = w², Xᵀ D X = 2 ratio w."""
+    """Xᵀ D X = 2 ratio w for X with Xᵀ M X = 1 and Xᵀ K X = w²."""
     rng = np.random.default_rng(0)
     M, K = definite(rng, spread), 300.0 * definite(rng, spread)
     D = by_ratio(MODEL, M, K, np.full(len(M), 0.6))

@@ -12,7 +12,7 @@ from ros2_node.laws.teaching import check_teaching, teaching
 
 
 def test_the_law_carries_the_weight_and_only_takes_energy():
-    """At rest the torques are gravity's. In motion they take at least the power of `damping`."""
+    """The torques at rest are gravity's. In motion they take at least the power of `damping`."""
     rng = np.random.default_rng(0)
     q = READY + rng.uniform(-0.5, 0.5, (30, N)) * [*[1.0] * 7, 0.02]
     arm = DrivenArm(teaching, q, damping=0.3, max_speed=0.5)
@@ -38,8 +38,10 @@ def test_only_joints_beyond_max_speed_are_braked():
 
 
 def test_the_brake_is_stable_in_slow_cycles():
-    """At 200 states a second, well within twice braking_time / joints, every joint slows down and
-    none oscillates."""
+    """Every joint slows down and none oscillates at 200 states a second.
+
+    This is well within twice braking_time / joints.
+    """
     arm = DrivenArm(teaching, READY, max_speed=0.2, damping=0.0)
     arm.v[0, :7] = [2.0, -2.0, 2.0, 1.0, -2.0, 2.0, 2.0]
     speed = arm.run(1.0, 0.005, lambda: arm.v[0, :7].copy())

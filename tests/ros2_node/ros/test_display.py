@@ -109,8 +109,10 @@ def test_without_tf2_msgs_all_other_outputs_work(node, monkeypatch):
 
 
 def test_outputs_are_computed_only_for_subscribers(node, fleet, monkeypatch):
-    """Without a subscriber there is no forward kinematics, and with one only the requested
-    functions run."""
+    """There is no forward kinematics without a subscriber.
+
+    With one only the requested functions run.
+    """
     calls = []
     for name in ("fk", "crba"):
         genuine = getattr(wd, name)

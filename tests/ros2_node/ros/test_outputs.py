@@ -95,7 +95,7 @@ def test_link_poses_agree_with_forward_kinematics(dynamics):
 
 
 def test_joint_transforms_chain_to_the_poses_of_the_links(dynamics):
-    """From the root to the hand, the product over the joints is the link's pose."""
+    """The product over the joints from the root to the hand is the link's pose."""
     values, T = output("/tf").compute(dynamics, EVERYTHING), wd.fk(MODEL, dynamics.state.q)
     moving = [j for j in MODEL.joints if j.kind.nv]
     for i, joint in enumerate(moving):

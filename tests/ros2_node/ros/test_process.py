@@ -1,4 +1,7 @@
-"""From the start to the exit code. tests/ros covers signals and stop sequences in processes."""
+"""The process from start to exit code.
+
+Signals and stop sequences in processes are tested in tests/ros.
+"""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ def test_a_large_message_is_read(monkeypatch):
 
 
 def test_big_endian_bytes_are_left_to_rclpy(monkeypatch):
-    """On a big-endian machine this holds for every message."""
+    """Every message is left to rclpy on a big-endian machine."""
     reader, data = StateReader(), bytes(serialize_message(joint_state()))
     monkeypatch.setattr(serialized_messages.sys, "byteorder", "big")
     reader.read(data)

@@ -1,4 +1,4 @@
-"""How the node ends, and the last commands that it sends."""
+"""The end of the node, and the last commands that it sends."""
 
 from __future__ import annotations
 

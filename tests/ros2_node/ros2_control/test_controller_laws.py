@@ -144,8 +144,10 @@ def test_a_posture_wraps_with_its_continuous_joint(tmp_path: Path):
 def test_measured_efforts_beyond_the_limits_are_not_commanded(
     compiled_controllers: CompiledControllers,
 ):
-    """With `start_effort: measured` and a failed sensor, the first commands are the effort
-    limits."""
+    """The first commands are the effort limits if the sensor fails.
+
+    `start_effort` is `measured`.
+    """
     controller, q, rest = (
         compiled_controllers.controller("gravity_compensation"),
         np.full(N, 0.5),
@@ -237,7 +239,7 @@ def test_springs_of_an_example_are_the_effort_limits():
 
 
 def test_bounds_agree_with_those_of_the_laws():
-    """For a user's law they are plus and minus `largest_<law>`."""
+    """The bounds of a user's law are plus and minus `largest_<law>`."""
     laws = built_in_laws("tool0")
     assert built_in_laws(None).keys() == laws.keys() - {"cartesian_impedance"}
     assert laws["computed_torque"].bounds == {"kp": (0.0, 1e5), "kd": (0.0, 1e4)}

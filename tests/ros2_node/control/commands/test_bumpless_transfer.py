@@ -19,8 +19,10 @@ def test_a_fade_is_linear_and_ends(duration, passed):
 
 @given(st.lists(st.tuples(st.floats(0.0, 0.3), st.floats(-10.0, 10.0)), max_size=60))
 def test_commands_are_continuous_and_end_at_the_wanted_value(changes):
-    """At the moment of a change the command does not change; after it only fades move it. The
-    number of fades is bounded."""
+    """A change does not move the command at once.
+
+    Afterwards only fades move it. The number of fades is bounded.
+    """
     blend, now, last = BumplessTransfer(), 0.0, np.zeros(1)
     wanted = np.zeros(1)
     for gap, value in changes:
@@ -84,7 +86,10 @@ def test_the_youngest_fade_absorbs_changes_beyond_the_bound():
 
 
 def test_a_change_soon_after_another_one_shares_its_fade():
-    """Within a sixteenth of the duration both end together. A later change has its own fade."""
+    """Two changes within a sixteenth of the duration end together.
+
+    A later change has its own fade.
+    """
     for passed, fades in ((1.0, 1), (1.0625, 2)):
         blend = BumplessTransfer()
         blend.add(np.ones(1), 0.0, 16.0)

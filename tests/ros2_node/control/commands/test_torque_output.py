@@ -174,7 +174,7 @@ def test_commands_follow_frequent_scale_changes_one_ramp_time_later():
 
 
 def test_limits_hold_while_they_change():
-    """Whatever the torques are, no command exceeds the old limits."""
+    """No command exceeds the old limits, for any torques."""
     output, torque = running()
     output.change(Settings.of({"effort_limit_scale": 0.1}))
     for k in range(1, 1200):

@@ -54,7 +54,7 @@ def test_a_collision_stops_at_the_state_that_shows_it(fleet):
 
 
 def test_floating_carries_the_weight_and_follows_no_reference(fleet):
-    """In computed torque the reference no longer pulls. ~/enable with false ends floating."""
+    """The reference of computed torque no longer pulls. ~/enable with false ends floating."""
     robot = fleet.robots[0]
     values = {"mode": "computed_torque", "collision_reaction": "gravity", "max_tracking_error": 0.2}
     fleet.change(fleet.settings.with_changes({**values, "ramp_time": 1.0}))
@@ -93,8 +93,10 @@ def test_a_state_without_velocity_gives_no_external_torque(fleet):
 
 
 def test_commands_may_replace_measured_efforts():
-    """With `effort_source: command` torques are known while commands are sent, and a push is
-    detected without any effort."""
+    """Torques are known while commands are sent if `effort_source` is `command`.
+
+    A push is detected without any measured effort.
+    """
     fleet = feeling_fleet(effort_source="command", payload__link="")
     robot = fleet.robots[0]
     now, _ = go(fleet, (), 0.0, 3)
@@ -114,8 +116,11 @@ def test_a_clock_jump_resets_the_observer(fleet):
 
 
 def test_a_collision_is_not_lost_between_two_cycles(fleet):
-    """With `rate` several states come in one cycle. One that shows a collision stops the arm,
-    whatever the next ones show. A collision while disabled is no reason to stop."""
+    """Several states come in one cycle if `rate` is set.
+
+    One that shows a collision stops the arm, whatever the next ones show. A collision while
+    disabled is no reason to stop.
+    """
     robot = fleet.robots[0]
     now, _ = go(fleet, HELD - PUSH, 0.0, 60)
     assert robot.enable(now, now)[0]

@@ -57,7 +57,7 @@ def test_an_absurdly_large_effort_is_unknown(both):
 
 
 def test_a_gripper_without_efforts_does_not_affect_the_arm(both):
-    """Of the two publishers one sends no efforts."""
+    """One of the two publishers sends no efforts."""
     states, efforts, _ = both
     states.read(NAMES[:7], Q[:7], [0.0] * 7, 1, 0.0)
     efforts.read(np.ones(7))
@@ -67,7 +67,7 @@ def test_a_gripper_without_efforts_does_not_affect_the_arm(both):
 
 
 def test_commands_replace_efforts_while_they_are_sent(both):
-    """Without a command the efforts are unknown."""
+    """The efforts are unknown without a command."""
     _, efforts, _ = both
     columns = np.arange(7)
     efforts.command(columns, np.ones(7))

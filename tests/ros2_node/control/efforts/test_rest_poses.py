@@ -69,7 +69,7 @@ def test_a_pose_is_the_mean_of_0_5_s_after_0_3_s_of_settling():
 
 
 def test_poses_0_1_rad_apart_are_distinct():
-    """Of two that are closer the older one is discarded. The newest hundred are kept."""
+    """The older one of two closer poses is discarded. The newest hundred poses are kept."""
     for q, count in ((0.1, 2), (0.099, 1)):
         poses = RestPoses(1, 1)
         for place in (0.0, q):

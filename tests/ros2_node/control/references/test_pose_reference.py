@@ -48,8 +48,7 @@ def torque(fleet, robot, now, q=READY):
 
 
 def test_the_wanted_pose_begins_at_the_present_pose(arm):
-    """At ~/enable earlier poses are discarded, and the hand may have been moved while the robot was
-    disabled."""
+    """~/enable discards earlier poses. The hand may have moved while the robot was disabled."""
     fleet, robot = arm
     position, quaternion = pose_of()
     assert robot.refer_pose(ROOT, position + np.array([0.05, 0.0, 0.0]), quaternion) is None
@@ -65,8 +64,10 @@ def test_the_wanted_pose_begins_at_the_present_pose(arm):
 
 
 def test_a_pose_reference_pulls_the_hand(arm):
-    """From the next launch on the force is 500 N/m times the distance, and the moment follows the
-    rotational stiffness."""
+    """The force is 500 N/m times the distance from the next launch on.
+
+    The moment follows the rotational stiffness.
+    """
     fleet, robot = arm
     robot.enable(0.0, 0.0)
     position, quaternion = pose_of()

@@ -88,8 +88,10 @@ def wanted_acceleration(setpoint, q):
 
 
 def test_joints_without_a_reference_are_held_from_enable_on():
-    """Before ~/enable nothing pulls at them. From then on they are held at their present position,
-    not at the model's neutral one."""
+    """Nothing pulls at them before ~/enable.
+
+    From then on they are held at their present position, not at the model's neutral one.
+    """
     setpoint, q = tracking(), np.linspace(-1.0, 1.0, N)
     setpoint.read(NAMES[:2], (q[:2] + 0.1, (), ()), 9.99)
     expected = np.array([0.1, 0.1, *[0.0] * (N - 2)])
@@ -150,7 +152,7 @@ def test_the_tolerance_is_per_joint_and_zero_is_no_bound():
 
 
 def test_a_continuous_joint_is_tracked_the_short_way_round():
-    """From 3.1 to -3.1 is a step of 0.08 and not of 6.2."""
+    """The step from 3.1 to -3.1 is 0.08 and not 6.2."""
     model = wd.load_urdf(wheel_text())
     setpoint = Setpoint(model, ["spin"], ["spin"], Counter())
     setpoint.change(Settings.of({"mode": "computed_torque", "kp": 1.0}))

@@ -41,8 +41,10 @@ def test_the_fields_of_a_point_select_linear_cubic_or_quintic():
 
 
 def test_a_stamp_shifts_the_trajectory_in_time():
-    """With a future stamp it waits. With a past stamp it leads from the present reference to the
-    points still ahead."""
+    """A trajectory with a future stamp waits.
+
+    One with a past stamp leads from the present reference to the points still ahead.
+    """
     f = FollowedTrajectory()
     assert f.accept([there()], start=2.0) is None
     np.testing.assert_array_equal(f.at(1.9)[0], Q)
@@ -72,7 +74,7 @@ def test_a_new_trajectory_begins_at_the_present_reference():
 
 
 def test_an_empty_trajectory_cancels_with_the_largest_deceleration():
-    """At 10 rad/s² the reference comes to rest after v² / 2a, without a jump."""
+    """The reference decelerates by 10 rad/s². It comes to rest after v² / 2a, without a jump."""
     f = FollowedTrajectory(max_reference_acceleration=10.0)
     f.accept([there()])
     q0, v0, _ = f.at(0.5)
@@ -231,7 +233,10 @@ def test_modes_without_positions_refuse_trajectories():
 
 
 def test_cancel_ends_a_waiting_or_running_trajectory():
-    """Without one it has no effect. A waiting one ends at once, a running one by a deceleration."""
+    """Cancel has no effect without a trajectory.
+
+    A waiting one ends at once, a running one by a deceleration.
+    """
     f = FollowedTrajectory()
     f.follower.cancel(0.0)
     assert f.follower.status != "cancelled" and not f.follower.active

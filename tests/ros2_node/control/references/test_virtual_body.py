@@ -91,7 +91,7 @@ def test_the_body_solves_its_equation_of_motion(fleet):
 
 
 def test_a_stiff_light_body_is_stable(fleet):
-    """In cycles of 20 ms it comes to rest."""
+    """The body comes to rest in cycles of 20 ms."""
     inputs = {"law_inputs.virtual_stiffness": 1e5, "law_inputs.virtual_mass": 0.1}
     before = fleet.settings
     values = {name: [x] * 6 for name, x in inputs.items()}
@@ -119,8 +119,10 @@ def test_the_body_is_bounded_in_speed_and_waits_for_the_frame(fleet):
 
 @pytest.mark.parametrize("most", [[0.1, 9.0], [9.0, 0.2], [0.1, 0.2], [9.0, 9.0]])
 def test_linear_and_angular_speed_each_have_a_bound(fleet, most):
-    """In the first cycle of a push along all axes, a velocity beyond its bound keeps its
-    direction."""
+    """A velocity beyond its bound keeps its direction.
+
+    The push acts along all axes for one cycle.
+    """
     pushed = PushedArm(fleet, twist_max_speed=most)
     push = np.array([90.0, -60.0, 30.0, 4.0, -5.0, 6.0])
     dt = 0.01

@@ -46,8 +46,10 @@ def test_a_spline_interpolates_positions_and_derivatives(order):
 
 
 def test_the_lower_order_of_both_ends_counts():
-    """Between a waypoint with velocities and one without the motion is a line, as in
-    joint_trajectory_controller."""
+    """The motion between a waypoint with velocities and one without is a line.
+
+    The motion of `joint_trajectory_controller` is the same.
+    """
     given = [Waypoint(0.0, [0.0], [3.0], [1.0]), Waypoint(2.0, [1.0]), Waypoint(3.0, [1.0], [0.0])]
     got = sample(WaypointSpline(WaypointArrays.of(given)), [0.0, 1.0, 1.999])
     np.testing.assert_allclose(got[:, :, 0], [[0.0, 0.5, 0.0], [0.5, 0.5, 0.0], [0.9995, 0.5, 0.0]])
@@ -72,7 +74,7 @@ def test_samples_agree_with_the_motion():
 
 
 def test_a_slower_motion_scales_times_velocities_and_accelerations():
-    """From the first point on times are doubled, velocities halved, and accelerations quartered."""
+    """Times after the first point are doubled, velocities halved, and accelerations quartered."""
     first = WaypointArrays.of([Waypoint(1.0, [0.0], [0.3])])
     points = WaypointArrays.of([Waypoint(2.0, [1.0], [0.4], [0.8]), Waypoint(4.0, [3.0])])
     slower = points.after(first, 2.0)

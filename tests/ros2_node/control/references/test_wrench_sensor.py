@@ -28,8 +28,10 @@ def rotations(count=10, seed=0):
 
 
 def test_the_weight_of_the_load_is_no_contact():
-    """In any pose the fingers of the model and a payload act on the sensor at the hand. Only a
-    force at a point remains."""
+    """The fingers of the model and a payload act on the sensor at the hand in any pose.
+
+    Only a force at a point remains.
+    """
     sensor = sensor_of(payload__link=HAND, payload__mass=1.3, payload__com=[0.01, 0.02, 0.1])
     fingers, com = load_beyond(MODEL, HAND)
     assert (
@@ -72,8 +74,10 @@ def test_a_sensor_may_be_on_another_link_than_the_frame():
 
 
 def test_readings_pass_a_low_pass_and_a_dead_band():
-    """After 1 / (2 pi cutoff) the contact has reached 63 %. The dead band is subtracted from the
-    magnitude."""
+    """The contact has reached 63 % after 1 / (2 pi cutoff).
+
+    The dead band is subtracted from the magnitude.
+    """
     sensor = sensor_of(ft_cutoff=10.0)
     R = np.eye(3)
     sensor.update(R, 1e-3)
@@ -118,7 +122,7 @@ def test_bad_wrenches_and_links_are_refused():
 
 
 def test_a_payload_link_without_a_mass_adds_no_load():
-    """Until a payload has a mass, the load consists of the model's own links."""
+    """The load consists of the model's own links until a payload has a mass."""
     mass, com = load_beyond(MODEL, HAND)
     for values in ({"payload__link": HAND}, {}):
         sensor = sensor_of(**values)

@@ -144,7 +144,7 @@ def test_a_floating_robot_must_be_disabled_before_it_is_enabled():
 
 @pytest.mark.parametrize("phase", Phase)
 def test_nothing_starts_after_disable_or_a_fault_without_start(phase):
-    """Until START comes again."""
+    """No starting phase follows until START comes again."""
     for event in (GateEvent.DISABLE, GateEvent.FAIL):
         gate = at(phase)
         gate.send(event)

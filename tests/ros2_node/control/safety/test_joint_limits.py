@@ -248,7 +248,7 @@ def test_the_first_cycle_counts_as_five_milliseconds():
     ],
 )
 def test_messages_of_joints_near_a_limit_have_the_documented_text(values, q, text):
-    """Without repulsion they name joints beyond the limit by more than a tenth of the margin."""
+    """Messages without repulsion name joints more than a tenth of the margin beyond the limit."""
     each = JointLimits(WHEEL, ["spin"])
     each.change(Settings.of(values), np.array([9.0]))
     assert each.limit_message(np.array([q])) == text

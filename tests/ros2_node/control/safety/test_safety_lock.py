@@ -141,8 +141,10 @@ def test_a_value_is_accepted_if_it_is_narrower_or_equal(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "before", "after"), WIDER)
 def test_a_wider_value_is_refused_while_locked(name: str, before: Any, after: Any) -> None:
-    """By default the lock holds while a robot is enabled, with "always" at all times, with "never"
-    at no time."""
+    """The default lock holds while a robot is enabled.
+
+    "always" holds at all times and "never" at no time.
+    """
     refused = refusal_of_change("enabled", True, name, before, after)
     assert refused.startswith(f"{name} cannot be widened while a robot is enabled: disable first")
     assert refusal_of_change("enabled", False, name, before, after) == ""

@@ -11,8 +11,10 @@ from ros2_node.control.safety.watchdog_clock import WatchdogClock
 
 @given(st.lists(st.tuples(st.floats(0.0, 0.2), st.floats(-50.0, 50.0)), min_size=1, max_size=50))
 def test_the_watchdogs_time_never_outruns_the_steady_clock(steps):
-    """Whatever the simulated clock does, time never runs back and never runs faster than the steady
-    clock."""
+    """The time never runs back and never runs faster than the steady clock.
+
+    The simulated clock may jump in any way.
+    """
     clock, steady, simulated, last = WatchdogClock(), 100.0, 1000.0, 0.0
     clock.advance(steady, simulated)
     for passed, moved in steps:
@@ -47,7 +49,7 @@ def test_without_a_simulated_clock_the_steady_clock_counts(steps):
 
 
 def test_more_than_100_times_real_time_plus_1_s_is_a_jump():
-    """After a jump the time of the steady clock counts."""
+    """The time of the steady clock counts after a jump."""
     for moved, jumps in ((26.0, 0), (26.125, 1), (0.125, 0), (-0.125, 1)):
         clock = WatchdogClock()
         clock.advance(1.0, 50.0)

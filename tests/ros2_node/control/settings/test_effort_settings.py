@@ -9,7 +9,7 @@ from ros2_node.control.settings.node_settings import Settings
 
 
 def test_efforts_are_not_watched_by_default():
-    """Without the parameter they cost nothing."""
+    """Efforts cost nothing without the parameter."""
     settings = Settings.of()
     assert isinstance(settings, EffortSettings) and not settings.watches_efforts
     assert Settings.of({"effort_source": "command"}).watches_efforts

@@ -78,7 +78,7 @@ def test_two_fresh_publishers_make_a_state_together(first, numbers, gap):
 
 
 def test_missing_joints_can_be_held():
-    """With missing_joint_policy hold the last position counts, or zero if there was none."""
+    """The last position counts if missing_joint_policy is hold, or zero if there was none."""
     states = reader(missing_joint_policy="hold")
     assert states.read(NAMES[:7], array("d", [0.5] * 7), (), 0, 0.0) is None
     assert states.q[7] == 0.0
@@ -142,7 +142,7 @@ def test_finite_differences_use_stamps_or_else_arrivals():
 
 
 def test_a_continuous_joint_turns_past_pi():
-    """From 3.1 to -3.1 is a small step, not a jump of 6.2."""
+    """The step from 3.1 to -3.1 is small and not a jump of 6.2."""
     model = wd.load_urdf(wheel_text())
     states = reader(model, mode="inverse_dynamics", velocity_source="finite_difference")
     states.read(["spin"], array("d", [3.1]), (), 0, 0.0)
@@ -199,8 +199,10 @@ def test_new_names_in_each_message_do_not_fill_the_memory():
 
 
 def test_take_and_note_together_equal_read():
-    """After `take` q is valid and nothing is counted. `note` counts once. A second `take` notes the
-    first message."""
+    """`take` makes q valid and counts nothing.
+
+    `note` counts once. A second `take` notes the first message.
+    """
     states = reader()
     names, position = [*NAMES, "panda_finger_joint2"], array("d", [0.1] * 9)
     assert states.take(names, position, (), 0, 0.0) is None

@@ -50,7 +50,7 @@ def test_a_new_map_has_no_message_and_lists_checkable_mimic_joints():
 
 
 def test_the_message_says_why_a_joint_cannot_be_read():
-    """For a mimic joint it names the source. It lists at most forty joints."""
+    """The message about a mimic joint names its source. A list has at most forty joints."""
     assert unreadable(MODEL, "panda_finger_joint2") == (
         "joint 'panda_finger_joint2' follows 'panda_finger_joint1' and has no coordinate of its own: "
         "take it off the list"

@@ -213,7 +213,7 @@ def test_each_part_of_a_state_is_compared_with_its_own_last_message():
 
 
 def test_a_joint_that_was_held_for_long_is_not_checked():
-    """With missing_joint_policy hold, positions older than state_timeout say nothing about the velocity."""
+    """Held positions older than state_timeout say nothing about the velocity."""
     states = reader(missing_joint_policy="hold")
     tell(states, 0.0, 0.0, 0.0)
     for k in range(1, 100):

@@ -59,7 +59,7 @@ def test_poses_belong_to_the_last_states(shared_fleet, robots):
 
 
 def test_velocities_are_used_if_the_mode_needs_them():
-    """In mode inverse_dynamics a batch gets M(q) 0 + h(q, v)."""
+    """A batch in mode inverse_dynamics gets M(q) 0 + h(q, v)."""
     moving = panda_fleet(mode="inverse_dynamics")
     state = np.random.default_rng(3).uniform(-1.0, 1.0, (5, 2, MODEL.nv))
     q, v = np.ascontiguousarray(state[:, 0]), np.ascontiguousarray(state[:, 1])

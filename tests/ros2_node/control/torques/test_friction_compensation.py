@@ -62,8 +62,10 @@ def test_the_description_gives_friction_that_parameters_lack():
 
 
 def test_the_observer_uses_all_friction_whatever_the_share():
-    """As soon as one parameter is set, the observer uses the parameters, and the description for
-    the rest."""
+    """The observer uses the parameters once one of them is set.
+
+    It uses the description for the rest.
+    """
     v = np.array([2.0, -2.0, 2.0, -2.0, 2.0, 2.0, 2.0, 2.0])
     state = State.of_robots(MODEL, 1)
     values = {"friction__coulomb": [1.0] * 4 + [0.0] * 4, "friction__viscous": [0.5] + [0.0] * 7}
@@ -201,7 +203,7 @@ def test_the_travel_with_compensation_is_bounded_until_the_joint_rests():
     friction.clock, friction._at = lambda: clock[0], 0.0
 
     def move(way, v, seconds=0.001, by=friction):
-        """What is added to joint 1 of either robot, of which the first moves."""
+        """The torque added to joint 1 of each of two robots, of which the first moves."""
         clock[0] += seconds
         state.q[0, 0] += way
         state.v[:, 0], state.torque[:] = v, 0.0

@@ -114,8 +114,10 @@ def test_torques_come_from_the_drives_and_are_zero_elsewhere():
 
 
 def test_a_step_is_at_the_launch_nearest_to_its_time():
-    """Of two that are equally near the earlier one counts. A launch may be more than half a period
-    late."""
+    """The earlier one of two equally near launches counts.
+
+    A launch may be more than half a period late.
+    """
     period = 0.25
     for launches, steps in (
         ((0.0, 0.1875, 0.25), [0.0, 0.1875]),
