@@ -97,6 +97,7 @@ DEFAULTS = {
         "HeightMap.generate.size": 8.0,
         "HeightMap.generate.cell": 0.05,
         "HeightMap.generate.seed": 0,
+        "HeightMap.from_mjcf.includes": True,
         "HeightMap.tiles.levels": 5,
         "HeightMap.tiles.size": 8.0,
         "HeightMap.tiles.cell": 0.05,

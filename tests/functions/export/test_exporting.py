@@ -246,9 +246,9 @@ def test_arguments_named_sine_and_cosine_do_not_clash_with_tables(tmp_path: Path
     model = robot("double_pendulum")
     text = wd.export(model, [mix])
     names = ("q", "sine_", "cosine_", "out_")
-    made = CompiledHeader(tmp_path, text, {"mixed": names}, namespace="double_pendulum")
+    made = CompiledHeader(tmp_path, text, {"mix": names}, namespace="double_pendulum")
     q, one, other = np.random.default_rng(0).uniform(-1, 1, (3, 4, model.nq))
-    found = made.batch("mixed", [q, one, other], (model.nq,))
+    found = made.batch("mix", [q, one, other], (model.nq,))
     np.testing.assert_allclose(found, np.sin(q) * one + np.cos(q) + other, atol=1e-14)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...algebra.spatial import HERE
 from ...model.description import Pose
+from ...model.optional_packages import install_extra
 from ..registry import MJCF
 from ..robot_source import RobotSource, tag_name
 from .mjcf_attach import mjcf_document
@@ -161,7 +162,7 @@ def _image_rows(values: MjcfValues, element: Element, name: str, data: bytes) ->
         from PIL import Image
     except ImportError as error:
         raise values.refusal(
-            element, f'"{name}" is read with Pillow: pip install "warpdyn[meshes]"'
+            element, f'"{name}" is read with Pillow: {install_extra("meshes")}'
         ) from error
     try:
         image = Image.open(io.BytesIO(data))
