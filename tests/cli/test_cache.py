@@ -37,7 +37,8 @@ def test_both_caches_are_shown_and_emptied(tmp_path: Path) -> None:
     shown = cache(tmp_path)
     programs, headers, kernels = [line.split() for line in shown]
     assert programs[0] == "programs" and programs[1] == "1" and f"{tmp_path}/programs" in programs
-    assert headers[:3] == ["parsed", "headers", "1"] and 2 < float(headers[3]) < 20
+    assert headers[:2] == ["parsed", "headers"]
+    assert 2 < float(headers[3]) / int(headers[2]) < 20  # one of each processor that lent its own
     assert kernels[:3] == ["compiled", "kernels", "1"] and str(warps) in kernels
     assert "WARP_CACHE_PATH" in shown[2] and "WARPDYN_CACHE_DIR" in shown[0]
     assert cache(tmp_path, "--empty", "--yes") == [*shown, "emptied"]
