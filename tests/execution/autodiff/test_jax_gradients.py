@@ -245,12 +245,12 @@ WRONG = (
     (
         lambda x: wd.rnea(MODELS["pendulum"], x, x, jnp.ones((4, 2))),
         ValueError,
-        r"a must be \(B, nv\) = \(3, 2\), got \(4, 2\); \(nv,\) serves all robots",
+        r"a must be \(B, nv\) = \(3, 2\), got \(4, 2\); one array \(nv,\) for all robots is accepted",
     ),
     (
         lambda x: wd.rnea(MODELS["pendulum"], x, x, x, gravity=jnp.ones(2)),
         ValueError,
-        r"gravity must be \(B, 3\) = \(3, 3\), got \(2,\); \(3,\) serves all robots",
+        r"gravity must be \(B, 3\) = \(3, 3\), got \(2,\); one array \(3,\) for all robots is accepted",
     ),
     (
         lambda x: wd.crba(MODELS["pendulum"], x, out=jnp.ones((3, 2, 2))),

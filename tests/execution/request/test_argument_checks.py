@@ -96,8 +96,12 @@ def test_a_wrong_shape_is_refused_with_the_right_one() -> None:
             rf"v must be \(nv,\) = \({nv},\), as q is of one robot, got \({nv - 1},\)",
         ),
         (
+            lambda: wd.rnea(PANDA, S.q[0], S.v[0], S.a[0], f_ext={PANDA.root: np.zeros(3)}),
+            r"must be \(6,\), as q is of one robot, got \(3,\)",
+        ),
+        (
             lambda: wd.rnea(PANDA, S.q[0], S.v, S.a[:2]),
-            rf"a must be \(B, nv\) = \({B}, {nv}\), got \(2, {nv}\); \(nv,\) serves all robots",
+            rf"a must be \(B, nv\) = \({B}, {nv}\), got \(2, {nv}\); one array \(nv,\) for all robots is accepted",
         ),
         (
             lambda: wd.rnea(PANDA, S.q[None], S.v[None], S.a),

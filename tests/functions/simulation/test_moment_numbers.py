@@ -47,6 +47,9 @@ def test_contacts_with_coefficients_have_friction_moments(
         (np.array([0.1, np.nan]), "torsional_friction must be at least 0"),
         (np.inf, "torsional_friction must be finite, got inf"),
         ({"foot": 0.1}, "must be a number or an array, got a mapping"),
+        ("0.1", "must be a number or an array, got a string"),
+        ([[0.1], [0.1]], r"must be a number or an array of 2 numbers, got \[\[0.1\], \[0.1\]\]"),
+        (["0.1", 0.1], "must be a number or an array of 2 numbers"),
     ],
 )
 def test_invalid_coefficients_are_refused(numbers: Any, error: str) -> None:

@@ -184,3 +184,14 @@ def test_arguments_without_effect_are_refused() -> None:
     with pytest.raises(TypeError, match=r"terrain must be wd\.HeightMap.*got str"):
         wd.step(model, *zeros, terrain="rough")  # type: ignore[arg-type]
     wd.step(model, *zeros, pair_contact=wd.description.PairContact(), terrain=wd.Plane())
+
+
+def test_arguments_of_a_simulation_that_are_no_arrays_are_refused() -> None:
+    """A start by joint names, and pairs that are a flag."""
+    model = wd.load_robot("double_pendulum")
+    with pytest.raises(TypeError, match=r"start must be an array of numbers, \(2,\) or one row"):
+        wd.Simulation(model, 2, start={"elbow": 0.5})
+    with pytest.raises(
+        TypeError, match=r"pairs must be those of wd.ContactPairs\(model\), got True"
+    ):
+        wd.Simulation(model, 2, pairs=True)  # type: ignore[arg-type]

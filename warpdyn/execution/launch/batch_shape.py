@@ -65,7 +65,9 @@ def check_shape(
     numbers = ", ".join(map(str, x.shape))
     sizes, comma = x.sizes or numbers, "," * (len(x.shape) == 1)
     if not lead:
-        need = f"({sizes}{comma}) = ({numbers}{comma})"
+        need = f"({sizes}{comma})"
+        if sizes != numbers:
+            need += f" = ({numbers}{comma})"
         if x.name == leader:
             need += f" or (B, {sizes}), one row for each robot"
         else:
@@ -76,7 +78,11 @@ def check_shape(
         need = f"({any_rows}, {sizes})"
         if (sizes, rows) != (numbers, any_rows):
             need += f" = ({rows}, {numbers})"
-    serves = f"; ({sizes}{comma}) serves all robots" if lead and x.name != leader else ""
+    serves = (
+        f"; one array ({sizes}{comma}) for all robots is accepted too"
+        if lead and x.name != leader
+        else ""
+    )
     hint = _shape_hint(call.model, x, shape)
     varying = x.kind == "parameter" or (x.kind == "gravity" and call.gravity is None)
     if len(lead) > 1 and varying:

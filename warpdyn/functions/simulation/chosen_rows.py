@@ -58,7 +58,13 @@ class ChosenRows:
     def check_values(self, name: str, values: Any, width: int, rows: Rows | None) -> Array:
         """Values for all rows, or for the rows to reset; raises for another shape."""
         if not hasattr(values, "shape"):
-            values = np.asarray(values, dtype=float)
+            try:
+                values = np.asarray(values, dtype=float)
+            except (TypeError, ValueError):
+                raise TypeError(
+                    f"{name} must be an array of numbers, ({width},) or one row for each "
+                    f"environment, got {values!r}"
+                ) from None
         if "complex" in str(getattr(values, "dtype", "")):
             raise TypeError(f"{name} must be real numbers, got {values.dtype}")
         shape, chosen = tuple(values.shape), rows is not None and not isinstance(rows[0], slice)

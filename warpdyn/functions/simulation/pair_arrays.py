@@ -126,6 +126,8 @@ def checked_pairs(model: Model, pairs: Sequence[ContactPair]) -> tuple[ContactPa
     """Pairs as constants of a program; raises for a pair of unknown links or shapes, and for too
     many contacts."""
     checked = []
+    if isinstance(pairs, (str, bool)):
+        raise TypeError(f"pairs must be those of wd.ContactPairs(model), got {pairs!r}")
     for pair in pairs:
         if not isinstance(pair, ContactPair):
             raise TypeError(f"pairs must be those of wd.ContactPairs(model), got {pair!r}")

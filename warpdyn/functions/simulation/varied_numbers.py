@@ -33,11 +33,16 @@ def for_each(
 ) -> Varied:
     """A number for each of `count` entries, or an array of them: at least `least`, or above `above`,
     and at most `most`. `finite`: infinity is refused."""
-    if isinstance(value, Mapping):
-        raise TypeError(f"{name} must be a number or an array, got a mapping")
+    if isinstance(value, (Mapping, str, bytes)):
+        kind = "mapping" if isinstance(value, Mapping) else "string"
+        raise TypeError(f"{name} must be a number or an array, got a {kind}")
     _check_host(name, value, least, above, finite, most)
     numbers = (float(value),) * count if is_number(value) else value
     if isinstance(numbers, (tuple, list)):
+        if any(isinstance(x, (str, Sequence, Mapping)) for x in numbers):
+            raise TypeError(
+                f"{name} must be a number or an array of {count} numbers, got {value!r}"
+            )
         if not all(x >= least if above is None else x > above for x in numbers):
             need = f"at least {least:g}" if above is None else f"above {above:g}"
             raise ValueError(f"{name} must be {need}, got {value}")
