@@ -64,6 +64,7 @@ def check_shape(
         return
     numbers = ", ".join(map(str, x.shape))
     sizes, comma = x.sizes or numbers, "," * (len(x.shape) == 1)
+    # The letters of the documentation first, then the numbers of this call where they say more.
     if not lead:
         need = f"({sizes}{comma})"
         if sizes != numbers:

@@ -71,6 +71,7 @@ class ChosenRows:
         count = self._envs if rows is None else rows[1]
         if shape == (width,):
             return values
+        # Rows of all environments may be given with indices, if these are in order.
         if rows is not None and chosen and shape == (self._envs, width):
             if count == self._envs and not self._in_order(rows[0]):
                 raise ValueError(
