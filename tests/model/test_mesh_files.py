@@ -69,10 +69,10 @@ def test_packages_are_found_by_environment_variables(
 def test_packages_are_found_above_the_description(tmp_path: Path) -> None:
     """Usually a URDF is in its own package, or next to other packages."""
     mine = make_file(tmp_path / "arm/meshes/a.obj")
-    beside = make_file(tmp_path / "hand/meshes/b.dae")
+    file = make_file(tmp_path / "hand/meshes/b.dae")
     urdf = tmp_path / "arm/urdf/robots"
     assert mesh_file(mesh("package://arm/meshes/a.obj", urdf)).samefile(mine)
-    assert mesh_file(mesh("package://hand/meshes/b.dae", urdf)).samefile(beside)
+    assert mesh_file(mesh("package://hand/meshes/b.dae", urdf)).samefile(file)
 
 
 def test_unusable_mesh_names_are_refused_with_the_reason(tmp_path: Path) -> None:
