@@ -309,10 +309,10 @@ def _arrays(model: Model, q: Array, points: Sequence[ContactPoint], options: Ste
             f'contacts of wd.Ground are implicit, and integrator="{options.integrator}" is explicit: take '
             'integrator="semi_implicit", or ground=wd.SoftGround(...)'
         )
-    if options.terrain is not None:
-        check_terrain(options.terrain)
     if points:
         shaped |= terrain_arrays(model, options.terrain, points, q)
+    elif options.terrain is not None:
+        check_terrain(options.terrain)
     shaped |= drive_arrays(model, options.control, options.targets)
     joints = len(model.joint_columns)
     return shaped | late_targets(options.latency, options.earlier_targets, options.targets, joints)
