@@ -244,6 +244,13 @@ class Reading:
             )
         return numbers
 
+    def whole_number(self, element: etree._Element, key: str, written: Mapping[str, str]) -> int:
+        """A whole number of at least 1, which the element must have."""
+        (number,) = self.finite_numbers(element, key, written.get(key, "nan"), 1)
+        if number < 1 or number != int(number):
+            raise self.refusal(element, f'{key} is "{written[key]}"; it must be a whole number')
+        return int(number)
+
     def remark_gravity(self, element: str, x: float, y: float, z: float) -> None:
         """Remark on a file's gravity if it differs from the functions' default: a model does not
         store gravity."""

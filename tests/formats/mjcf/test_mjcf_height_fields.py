@@ -115,6 +115,7 @@ FIELD = '<geom name="{}" type="hfield" hfield="{}"/>'
         (text('nrow="3" ncol="3"'), None, "cells are 0.6 m by 0.4 m; .* square cells"),
         (text('nrow="3" ncol="4"', geom='euler="0 0 90"'), None, "it is rotated"),
         (text('nrow="3" ncol="4"', size=(0.6, 0.4, 0, 0.1)), None, "four positive numbers"),
+        (text('nrow="3.5" ncol="4"'), None, 'nrow is "3.5"; it must be a whole number'),
         (text('nrow="1" ncol="4"'), None, "1 rows and 4 columns; it needs 2 or more"),
         (text('nrow="9999" ncol="9999"'), None, "9999 by 9999 nodes, more than"),
         (text('nrow="2" ncol="2" elevation="1 2 3"'), None, "it needs 4 finite numbers"),

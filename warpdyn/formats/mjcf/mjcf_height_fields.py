@@ -134,8 +134,7 @@ def _elevation(meshes: MjcfMeshes, element: Element, written: Attributes) -> np.
     values = meshes.values
     if "file" in written:
         return _elevation_of_file(meshes, element, written)
-    words = {"nrow": "nan", "ncol": "nan", **written}
-    rows, columns = (int(values.numbers(element, key, words, 1)[0]) for key in ("nrow", "ncol"))
+    rows, columns = (values.whole_number(element, key, written) for key in ("nrow", "ncol"))
     _check_size(values, element, rows, columns)
     if "elevation" not in written:
         return np.zeros((rows, columns))

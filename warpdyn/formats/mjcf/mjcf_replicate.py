@@ -23,14 +23,9 @@ def with_copies(values: MjcfValues, root: Element) -> None:
     size = sum(1 for _ in root.iter())
     for element in reversed(list(root.iter("replicate"))):  # inner ones first
         written = {str(key): str(value) for key, value in element.attrib.items()}
-        (number,) = values.numbers(element, "count", {"count": "nan", **written}, 1)
+        count = values.whole_number(element, "count", written)
         parent = element.getparent()
         assert parent is not None, "the outermost element is <mujoco>"
-        if number < 1 or number != int(number):
-            raise values.refusal(
-                element, f'count is "{written["count"]}"; it must be a whole number'
-            )
-        count = int(number)
         size += count * sum(1 for _ in element.iter())
         if size > MOST:
             raise values.refusal(
