@@ -58,7 +58,7 @@ TEST = [
     "pytest-xdist",
     "pytest-cov",  # data for scripts/mutate.py --coverage
     "hypothesis",
-    "mpmath",
+    "mpmath<1.4",  # as sympy has it, which torch needs
     "matplotlib",
     "ruff",
     "mypy",

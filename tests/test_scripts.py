@@ -103,23 +103,59 @@ def test_the_test_script_stops_when_a_program_fails(tool, arguments, tmp_path):
     assert "test_cuda" not in done.stdout
 
 
-def test_missing_extras_are_installed_by_one_pip_call(tmp_path):
-    """pip runs again only after setup.py has changed."""
+def installing_folder(tmp_path, *, uv=None):
+    """A folder with fake installers; what `set_up` asks of them is in installed.txt."""
     (tmp_path / ".venv/bin").mkdir(parents=True)
-    pip = tmp_path / ".venv/bin/pip"
-    pip.write_text('#!/bin/sh\nfor last; do :; done\necho "$last"\n')
-    pip.chmod(0o755)
+    settings = r"""
+:env:.find-links='/own/wheels /more/wheels'
+global.extra-index-url='file:///a\nfile:///b'
+global.find-links='/other/wheels'
+"""
+    fakes = {"pip": f"if [ $1 = config ]; then cat <<'E'{settings}E\nexit; fi\n"}
+    if uv is not None:
+        fakes["uv"] = (
+            f"echo links $UV_FIND_LINKS index $UV_EXTRA_INDEX_URL >>installed.txt; exit {uv}\n"
+        )
+    for name, body in fakes.items():
+        program = tmp_path / ".venv/bin" / name
+        last = f'for last; do :; done\necho "{name} $last" >>installed.txt\n'
+        program.write_text("#!/bin/sh\n" + (body + last if name == "pip" else last + body))
+        program.chmod(0o755)
     for name in ("setup.py", "pyproject.toml"):
         (tmp_path / name).touch()
-    lines = (
-        f"set -eu; source {SCRIPTS}/venv.sh",
-        *("set_up test ros,rostest", "set_up ros,rostest", "set_up test docs"),
-        *("echo >>setup.py", "set_up docs"),
-    )
-    command = ["bash", "-c", "\n".join(lines)]
+
+
+def installed(tmp_path, *lines):
+    """What the installers were asked for by these lines of a script."""
+    command = ["bash", "-c", "\n".join((f"set -eu; source {SCRIPTS}/venv.sh", *lines))]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    installed = [line for line in done.stdout.splitlines() if line.startswith(".")]
-    assert installed == [".[test,ros,rostest]", ".[docs]", ".[docs]"]
+    return (tmp_path / "installed.txt").read_text().splitlines(), done.stderr
+
+
+def test_missing_extras_are_installed_by_one_call(tmp_path):
+    """The installer runs again only after setup.py has changed."""
+    installing_folder(tmp_path)
+    lines = ("set_up test ros,rostest", "set_up ros,rostest", "set_up test docs")
+    asked, _ = installed(tmp_path, *lines, "echo >>setup.py", "set_up docs")
+    wanted = (".[test,ros,rostest]", ".[docs]", ".[docs]")
+    assert asked == [line for extras in wanted for line in ("pip uv", f"pip {extras}")]
+
+
+def test_uv_installs_with_the_settings_of_pip(tmp_path):
+    """A setting of the environment replaces that of a file, as in pip."""
+    installing_folder(tmp_path, uv=0)
+    asked, errors = installed(tmp_path, "set_up test")
+    links = "links /own/wheels,/more/wheels index file:///a file:///b"
+    assert asked == ["pip uv", "uv .[test]", links]
+    assert not errors
+
+
+def test_pip_installs_where_uv_fails(tmp_path):
+    """A line on stderr says so."""
+    installing_folder(tmp_path, uv=2)
+    asked, errors = installed(tmp_path, "set_up test")
+    assert asked[-1] == "pip .[test]"
+    assert errors == "uv could not install this; pip tries\n"
 
 
 @pytest.mark.parametrize(
