@@ -316,6 +316,7 @@ class WarpdynNode(Node):
         self._diagnostics.remark("model refused", refusal)
         if event is Event.REFUSED:
             log.error(f"model refused: {refusal}")
+            parameters.restore_payload(self, self.settings)
             if self._supervisor.lacks_its_model:
                 self.exit_code = BAD_START
             return

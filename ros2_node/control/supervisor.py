@@ -89,6 +89,8 @@ class Supervisor:
                 self.settings = replace(
                     self.settings, robot_description=text, robot_description_file=file
                 )
+            if self.fleet is not None:  # a payload whose kernels failed is not carried
+                self.settings = self.fleet.dynamics.payload.restored(self.settings)
         return event
 
     @property

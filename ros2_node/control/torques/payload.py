@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from warpdyn.model import Model
@@ -23,6 +25,8 @@ class Payload:
         self.link = settings.payload_link
         self.mass = 0.0
         """Mass of the load alone [kg]."""
+        self.settings = settings
+        """The settings whose payload this is."""
         self.params: Params | None = None
         """Varying numbers of that link; None where no link carries anything."""
         if self.link:
@@ -45,8 +49,21 @@ class Payload:
             row = self.params[name][0]
             written |= not np.array_equal(row, value)
             self.params[name][0] = value
-        self.mass = settings.payload_mass
+        self.mass, self.settings = settings.payload_mass, settings
         return written
+
+    def restored(self, settings: Settings) -> Settings:
+        """These settings, with this payload in place of one on another link."""
+        mine = self.settings
+        if mine.payload_link == settings.payload_link:
+            return settings
+        return replace(
+            settings,
+            payload_link=mine.payload_link,
+            payload_mass=mine.payload_mass,
+            payload_com=mine.payload_com,
+            payload_inertia=mine.payload_inertia,
+        )
 
 
 def check_link(model: Model, link: str) -> None:

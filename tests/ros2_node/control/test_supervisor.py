@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import time
 
+import numpy as np
 import pytest
-from fleets import NAMES, fault_of, feed, panda_settings, wheel_text
+from fleets import MODEL, NAMES, Q, fault_of, feed, panda_settings, wheel_text
 
+import warpdyn as wd
 from ros2_node.control.models import Event
 from ros2_node.control.safety.gate import GateEvent
 from ros2_node.control.settings.node_settings import Settings
@@ -273,11 +275,33 @@ def test_a_payload_is_applied_after_a_bad_text_on_the_topic():
     supervisor = Supervisor(settings)
     supervisor.models.offer(wheel_text(), settings)
     assert wait_for_build(supervisor) is Event.READY
+    supervisor.change({"payload.com": [0.0, 0.0, 0.5]})
     supervisor.models.offer("nonsense", settings)
     assert wait_for_build(supervisor) is Event.REFUSED
+    assert supervisor.settings.payload_com == (0.0, 0.0, 0.5)
     supervisor.change({"payload.link": "b", "payload.mass": 1.0})
     assert wait_for_build(supervisor) is Event.PAYLOAD
     assert supervisor.fleet.dynamics.total_mass == pytest.approx(3.0)
+
+
+def test_a_payload_whose_kernels_fail_leaves_the_one_before(monkeypatch):
+    """The parameters describe the payload that the torques carry, and its mass can change."""
+    supervisor = ready(panda_settings(payload__link="panda_hand", payload__mass=1.0))
+    (robot,) = supervisor.robots
+    feed(robot, 1.0)
+
+    def fail_to_build(*arguments):
+        raise OSError("no space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ros2_node.control.models.Fleet", fail_to_build)
+        supervisor.change({"payload.link": "panda_link7", "payload.mass": 2.0})
+        assert wait_for_build(supervisor) is Event.REFUSED
+    settings = supervisor.settings
+    assert (settings.payload_link, settings.payload_mass) == ("panda_hand", 1.0)
+    supervisor.change({"payload.mass": 0.0})
+    supervisor.fleet.compute()
+    np.testing.assert_allclose(robot.state.torque, wd.rnea(MODEL, Q, 0 * Q, 0 * Q), atol=1e-9)
 
 
 def test_a_failure_of_one_robot_stops_only_this_robot(two, monkeypatch):
