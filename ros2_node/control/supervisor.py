@@ -135,6 +135,8 @@ class Supervisor:
 
     def reload(self) -> Answer:
         """Read the model again."""
+        if self.models.quiet:
+            return False, self.withheld
         if not self.models.reload(self.settings):
             return False, "there is no robot_description to read again"
         return True, "the model is being read again; the log and /diagnostics say how it went"

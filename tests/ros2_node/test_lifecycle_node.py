@@ -64,6 +64,33 @@ def test_each_lifecycle_state_restricts_the_node(node):
         assert node.trigger_cleanup() == DONE and node._models.fleet is None
 
 
+def test_a_held_torque_outlives_a_cleanup(node):
+    """The controller still applies it, so the next ~/enable starts from it."""
+    node.set_parameters([RosParameter("stale_action", value="hold")])
+    node.set_parameters([RosParameter("ramp_time", value=1.0)])
+    assert node.trigger_configure() == DONE and node.trigger_activate() == DONE
+    assert computes_state(node) and enable(node)[0]
+    (robot,) = node._supervisor.robots
+    robot.output.command[:] = Q
+    assert node.trigger_deactivate() == DONE and node.trigger_cleanup() == DONE
+    assert node.trigger_configure() == DONE and node.trigger_activate() == DONE
+    assert computes_state(node) and enable(node)[0]
+    (robot,) = node._supervisor.robots
+    np.testing.assert_array_equal(robot.output.command, Q)
+    steady = robot.output._computed
+    np.testing.assert_array_equal(robot.output.compute(robot.state.torque, steady), Q)
+    assert node.trigger_deactivate() == DONE and node.trigger_cleanup() == DONE
+    node.set_parameters([RosParameter("stale_action", value="ramp_down")])
+    node.set_parameters([RosParameter("ramp_time", value=0.0)])
+    assert node.trigger_configure() == DONE and not node._supervisor.robots[0].output.stopping
+    assert node.trigger_cleanup() == DONE
+
+
+def test_an_unconfigured_node_does_not_promise_to_read_its_model(node):
+    good, text = node._supervisor.reload()
+    assert not good and text.endswith("set /warpdyn configure") and not node._models.building
+
+
 def test_a_state_that_waited_is_not_computed_after_deactivation(node):
     """It came with other robots' states in the same cycle. It would be shown, or start its
     robot."""
