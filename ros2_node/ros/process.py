@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar, cast
 
 import rclpy
+from rclpy.exceptions import NameValidationException
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
@@ -89,11 +90,12 @@ class Stoppable(Collecting, Protocol):
 def make_node(
     make: Callable[[], N], name: str, refusals: tuple[type[Exception], ...] = (ValueError,)
 ) -> N | None:
-    """The node, or None if its constructor raises: the reason is logged under `name`, and
-    incomplete objects are released."""
+    """The node, or None if its constructor raises one of `refusals` or finds a name that ROS does
+    not allow: the reason is logged under `name`, and incomplete objects are released."""
+    refused: tuple[type[Exception], ...] = (*refusals, NameValidationException)
     try:
         return make()
-    except refusals as error:
+    except refused as error:
         reason = str(error)
     # Without the traceback, only cycles of its callbacks hold the incomplete node. At the
     # interpreter's end, its publishers and services could keep the process from ending.

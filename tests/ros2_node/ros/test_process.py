@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 import rclpy
+from rclpy.exceptions import InvalidServiceNameException
 from rclpy.executors import SingleThreadedExecutor
 
 from ros2_node.ros import process
@@ -51,6 +52,13 @@ def test_unusable_parameters_end_the_process_with_a_code(calls):
 
     assert process.run_process(refuse) == process.BAD_START
     assert calls == ["output", "init", "shutdown"]
+
+
+def test_a_name_that_ros_does_not_allow_is_a_reason():
+    def refuse():
+        raise InvalidServiceNameException("bad name/get_parameters", "a space", 3)
+
+    assert process.make_node(refuse, "node") is None
 
 
 def test_a_half_built_node_is_freed_before_the_context(monkeypatch, calls):
