@@ -6,7 +6,7 @@ import gc
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
@@ -61,6 +61,7 @@ class WarpdynNode(Node):
         check_device(settings.device)
         outputs = WantedOutputs(settings)
         self.exit_code: int | None = None
+        self.ending: Callable[[], bool] = lambda: False
         self.handled = 0
         """Number of received states."""
         self._rate = settings.rate

@@ -76,6 +76,9 @@ N = TypeVar("N")
 class Stoppable(Collecting, Protocol):
     """A node whose robots can be stopped."""
 
+    ending: Callable[[], bool]
+    """True once a signal has asked for the end; long callbacks then give up."""
+
     @property
     def settings(self) -> Settings:
         """The current parameters."""
@@ -107,6 +110,7 @@ def make_node(
 def run(node: Stoppable, stopped: Callable[[], bool]) -> int:
     """Handle events until the node is told to stop. The robots are stopped however this ends.
     Returns the exit code."""
+    node.ending = stopped
     try:
         spin(node, make_executor(cast(Node, node), node.settings.executor), stopped)
     finally:

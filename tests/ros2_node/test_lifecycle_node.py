@@ -3,6 +3,8 @@ DDS."""
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 from fleets import NAMES, Q
@@ -17,6 +19,7 @@ from std_srvs.srv import SetBool
 from waiting import wait_until
 
 from ros2_node import lifecycle_node
+from ros2_node.control.models import Models
 from ros2_node.control.safety.gate import GateEvent, Phase
 from ros2_node.demo.named_robot import urdf_text
 from ros2_node.lifecycle_node import WarpdynLifecycleNode
@@ -84,6 +87,22 @@ def test_a_held_torque_outlives_a_cleanup(node):
     node.set_parameters([RosParameter("ramp_time", value=0.0)])
     assert node.trigger_configure() == DONE and not node._supervisor.robots[0].output.stopping
     assert node.trigger_cleanup() == DONE
+
+
+def test_a_signal_ends_the_wait_for_a_model(node, monkeypatch):
+    """The process then ends at once, although the compiler may need minutes."""
+    load, compiled = Models._build, threading.Event()
+
+    def build_slowly(*arguments):
+        compiled.wait(60.0)
+        load(*arguments)
+
+    monkeypatch.setattr(Models, "_build", build_slowly)
+    monkeypatch.setattr(node, "ending", lambda: True)
+    assert node.trigger_configure() == REFUSED
+    assert node._models.building and node._models.quiet
+    compiled.set()
+    node._models.clear()
 
 
 def test_an_unconfigured_node_does_not_promise_to_read_its_model(node):

@@ -183,3 +183,9 @@ def test_executor_single_replaces_a_missing_events_executor(spun, monkeypatch):
     made = make_executor(spun, "events")
     assert type(made) is SingleThreadedExecutor and "executor single" in said[0]
     made.shutdown()
+
+
+def test_long_callbacks_can_ask_for_the_end(calls):
+    one = node(calls)
+    process.run(one, lambda: True)
+    assert one.ending()
