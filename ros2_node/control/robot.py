@@ -223,7 +223,7 @@ class Robot:
         if refusal and phase in CLOSED:
             return False, refusal
         if unfit := self._reason_against_commands(now):
-            return False, unfit
+            return False, f"{unfit}; the robot is still enabled" if phase in OPEN else unfit
         if phase in OPEN:  # a robot that floats is refused
             return not refusal, refusal or "already enabled"
         if bad := self._reason_against_start(now):

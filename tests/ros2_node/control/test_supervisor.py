@@ -76,6 +76,8 @@ def test_a_robot_with_other_publishers_on_its_topics_is_not_enabled(two):
     assert not two.robots[0].is_enabled
     two.set_other_publishers(1, "/joint_states has 2 publishers")
     assert two.robots[1].is_enabled
+    said = "/joint_states has 2 publishers; the robot is still enabled"
+    assert two.enable([1], True, 0.0, 0.0) == (False, said) and two.robots[1].is_enabled
     two.set_other_publishers(0, "")
     two.set_other_publishers(1, "")
     assert two.enable([0], True, 0.0, 0.0)[0]
