@@ -82,14 +82,22 @@ class Supervisor:
         if event is Event.REFUSED:
             for counts in self.counts:
                 counts["description_refused"] += 1
-            if self.models.source is not None:
-                text, file = self.models.source
-                self.settings = replace(
-                    self.settings, robot_description=text, robot_description_file=file
-                )
-            if self.fleet is not None:  # a payload whose kernels failed is not carried
-                self.settings = self.fleet.dynamics.payload.restored(self.settings)
+            self._restore_settings()
         return event
+
+    def _restore_settings(self) -> None:
+        """Describe the running robot again, and the payload that it carries, after a refused build."""
+        if self.models.source is not None:
+            text, file = self.models.source
+            self.settings = replace(
+                self.settings, robot_description=text, robot_description_file=file
+            )
+        if self.fleet is None:
+            return
+        restored = self.fleet.dynamics.payload.restored(self.settings)
+        if restored is not self.settings:
+            self.settings = restored
+            self.fleet.change(restored)
 
     @property
     def lacks_its_model(self) -> bool:

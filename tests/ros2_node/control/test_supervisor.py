@@ -301,6 +301,7 @@ def test_a_payload_whose_kernels_fail_leaves_the_one_before(monkeypatch):
         assert wait_for_build(supervisor) is Event.REFUSED
     settings = supervisor.settings
     assert (settings.payload_link, settings.payload_mass) == ("panda_hand", 1.0)
+    assert robot._settings is supervisor.fleet.settings is settings
     supervisor.change({"payload.mass": 0.0})
     supervisor.fleet.compute()
     np.testing.assert_allclose(robot.state.torque, wd.rnea(MODEL, Q, 0 * Q, 0 * Q), atol=1e-9)
