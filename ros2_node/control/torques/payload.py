@@ -39,9 +39,14 @@ class Payload:
 
     def change(self, settings: Settings) -> bool:
         """Carry another payload on the same link; False if nothing changes, or if these settings
-        name another link."""
-        if self.params is None or settings.payload_link != self.link:
+        have a load on another link."""
+        if self.params is None:
             return False
+        if settings.payload_link != self.link:
+            if settings.payload_mass:
+                return False
+            # A load that has been put down must not wait for the kernels of another link.
+            settings = replace(settings, payload_link=self.link)
         written = False
         for name, value in zip(
             ("mass", "com", "inertia"), numbers(self._model, settings), strict=True

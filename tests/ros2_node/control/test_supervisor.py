@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from fleets import MODEL, NAMES, Q, fault_of, feed, panda_settings, wheel_text
 
 import warpdyn as wd
-from ros2_node.control.models import Event
+from ros2_node.control.models import Event, Models
 from ros2_node.control.safety.gate import GateEvent
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.supervisor import Supervisor
@@ -228,6 +229,27 @@ def test_a_load_set_while_its_kernels_compile_is_not_lost():
     assert supervisor.fleet.dynamics.total_mass == pytest.approx(mass + 3.0)
 
 
+def test_a_load_that_is_put_down_does_not_wait_for_the_kernels_of_another_link(monkeypatch):
+    supervisor = ready(panda_settings(payload__link="panda_hand", payload__mass=1.0))
+    (robot,) = supervisor.robots
+    feed(robot, 1.0)
+    build, released = Models._build, threading.Event()
+
+    def build_slowly(*arguments):
+        released.wait(60.0)
+        build(*arguments)
+
+    monkeypatch.setattr(Models, "_build", build_slowly)
+    supervisor.change({"payload.link": "panda_link7", "payload.mass": 0.0})
+    supervisor.fleet.compute()
+    assert supervisor.models.building
+    np.testing.assert_allclose(robot.state.torque, wd.rnea(MODEL, Q, 0 * Q, 0 * Q), atol=1e-9)
+    supervisor.change({"payload.mass": 2.0})
+    released.set()
+    assert wait_for_build(supervisor) is Event.PAYLOAD
+    assert supervisor.fleet.dynamics.total_mass == pytest.approx(MODEL.total_mass + 2.0)
+
+
 @pytest.mark.parametrize(
     "bad, said",
     [
@@ -299,9 +321,9 @@ def test_a_payload_whose_kernels_fail_leaves_the_one_before(monkeypatch):
         patch.setattr("ros2_node.control.models.Fleet", fail_to_build)
         supervisor.change({"payload.link": "panda_link7", "payload.mass": 2.0})
         assert wait_for_build(supervisor) is Event.REFUSED
-    settings = supervisor.settings
+    settings = robot._settings
     assert (settings.payload_link, settings.payload_mass) == ("panda_hand", 1.0)
-    assert robot._settings is supervisor.fleet.settings is settings
+    assert supervisor.fleet.settings is supervisor.settings is settings
     supervisor.change({"payload.mass": 0.0})
     supervisor.fleet.compute()
     np.testing.assert_allclose(robot.state.torque, wd.rnea(MODEL, Q, 0 * Q, 0 * Q), atol=1e-9)
