@@ -57,6 +57,15 @@ class Payload:
         self.mass, self.settings = settings.payload_mass, settings
         return written
 
+    def delay(self, settings: Settings) -> str:
+        """The reason why the torques lack the load of these settings; empty if they do not."""
+        if settings.payload_link == self.link or not settings.payload_mass or settings.policy:
+            return ""
+        return (
+            f"the payload on {settings.payload_link} is not in the torques yet, because its kernels are "
+            "being compiled: try again when the diagnostics show it"
+        )
+
     def restored(self, settings: Settings) -> Settings:
         """These settings, with this payload in place of one on another link."""
         mine = self.settings
