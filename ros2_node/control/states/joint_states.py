@@ -335,6 +335,8 @@ class JointStates:
         if self._settings.missing_joint_policy == "hold":
             late = missing[now - self._seen[missing] > self._settings.state_timeout]
             self.v[self._v_of_q[late]] = 0.0
+            if np.isfinite(self._seen[late]).any():  # its publisher has ended
+                self.counts["joint_held"] += 1
             return True
         return bool((now - self._seen[missing] <= self._settings.state_timeout).all())
 
