@@ -6,7 +6,7 @@ import gc
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
@@ -61,6 +61,7 @@ class WarpdynNode(Node):
         check_device(settings.device)
         outputs = WantedOutputs(settings)
         self.exit_code: int | None = None
+        self.ending: Callable[[], bool] = lambda: False
         self.handled = 0
         """Number of received states."""
         self._rate = settings.rate
@@ -316,6 +317,7 @@ class WarpdynNode(Node):
         self._diagnostics.remark("model refused", refusal)
         if event is Event.REFUSED:
             log.error(f"model refused: {refusal}")
+            parameters.restore_payload(self, self.settings)
             if self._supervisor.lacks_its_model:
                 self.exit_code = BAD_START
             return

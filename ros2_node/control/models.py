@@ -11,6 +11,7 @@ from enum import Enum
 
 from warpdyn.model import Model
 
+from .commands.torque_output import TorqueOutput
 from .fleet import Fleet, Publications, check_robot
 from .robot_description import load_model
 from .settings.node_settings import Settings
@@ -69,6 +70,8 @@ class Models:
         self._finished: BuildResult | None = None
         self._thread: threading.Thread | None = None
         self._next: BuildResult | None = None
+        self._released: Sequence[TorqueOutput] = ()
+        """Outputs of robots that `clear` has removed. Their controllers still hold the last commands."""
 
     def request(self, settings: Settings, again: bool = False) -> bool:
         """Build a fleet for these settings. again: also if the model is the running one. Returns
@@ -138,6 +141,8 @@ class Models:
         if self._thread is not None:
             self._thread.join()
         self._thread = self._finished = self._waiting = self._next = None
+        if self.fleet is not None:
+            self._released = [robot.output for robot in self.fleet.robots]
         self.fleet = self._source = None
         self.refusal = ""
 
@@ -194,6 +199,9 @@ class Models:
         if self.fleet is not None:
             for robot, old in zip(built.fleet.robots, self.fleet.robots, strict=True):
                 robot.replace(old)
+        else:
+            for robot, output in zip(built.fleet.robots, self._released, strict=False):
+                robot.output.continue_from(output)
         self.fleet, self._source = built.fleet, built.source
         return Event.READY
 

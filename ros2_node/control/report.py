@@ -11,6 +11,7 @@ from .robot import Robot
 from .safety.gate import FAULTS, LOSSES
 from .safety.status import Status
 from .settings.node_settings import Settings
+from .states.name_maps import unreadable_joints
 from .states.rejection_reasons import NOTICES, REJECTIONS
 
 OK, WARN, ERROR = 0, 1, 2
@@ -182,10 +183,16 @@ def ready_message(robots: Sequence[Robot], settings: Settings) -> str:
 
 def remarks(robot: Robot) -> list[str]:
     """Remarks that a user should read before enabling a robot."""
-    unlimited = robot.output.unlimited
-    if not unlimited:
-        return []
-    return [
-        f"no effort limit for {', '.join(unlimited)}: ~/enable needs effort_limits, or "
-        "unlimited_effort, with which they are not clamped"
-    ]
+    texts = []
+    unread = unreadable_joints(robot.dynamics.model)
+    if unread and robot.policy is None:  # a policy reads the pose of its base from odom
+        texts.append(
+            f"joint_states cannot carry {', '.join(unread)}, which have several coordinates: the torques "
+            "are those of a robot on which they rest in their neutral pose"
+        )
+    if unlimited := robot.output.unlimited:
+        texts.append(
+            f"no effort limit for {', '.join(unlimited)}: ~/enable needs effort_limits, or "
+            "unlimited_effort, with which they are not clamped"
+        )
+    return texts

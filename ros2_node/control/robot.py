@@ -223,7 +223,7 @@ class Robot:
         if refusal and phase in CLOSED:
             return False, refusal
         if unfit := self._reason_against_commands(now):
-            return False, unfit
+            return False, f"{unfit}; the robot is still enabled" if phase in OPEN else unfit
         if phase in OPEN:  # a robot that floats is refused
             return not refusal, refusal or "already enabled"
         if bad := self._reason_against_start(now):
@@ -250,6 +250,7 @@ class Robot:
             self.states.lateness()
             or self.states.beyond_limits()
             or self.other_publishers
+            or self.dynamics.payload.delay(self._settings)
             or overload(self.dynamics.model, self._settings, self.states, self.output)
         )
 
@@ -349,8 +350,7 @@ class Robot:
         return True, command
 
     def watch(self, now: float, steady: float) -> np.ndarray | None:
-        """Start a stop sequence if the state is stale; returns the sequence's next command. Call it
-        every STOP_PERIOD."""
+        """Start a stop sequence if the state is stale. Returns its next command. Call it every STOP_PERIOD."""
         timeout, efforts = self._settings.state_timeout, self.effort_watch
         gap, self._watched = now - self._watched, now
         if self.is_enabled and self.age(now) > timeout:

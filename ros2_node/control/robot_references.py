@@ -122,7 +122,6 @@ class RobotReferences:
         # Only now, because a motion has just refreshed the setpoint.
         jumped |= wanted.ends(now, settings.reference_timeout)
         if settings.law:
-            wanted.compare(state.q)
             wanted.write(state)
             if self._moves_posture:
                 self._follow_posture(now, enabled)
@@ -223,7 +222,7 @@ class RobotReferences:
             if self._turning:  # the last posture, in the turn of the setpoint
                 last = posture - short_way(posture - last, self._turns)
             most = passed * self._posture_speed
-            np.clip(posture, last - most, last + most, out=posture)
+            np.minimum(np.maximum(posture, last - most), last + most, out=posture)
             if self._turning:  # the law has the way that is shorter
                 posture[:] = self._state.q + short_way(posture - self._state.q, self._turns)
         self._posture[:] = posture

@@ -36,7 +36,9 @@ class Supervisor:
         self.names = list(settings.namespaces) or [""]
         self.counts: list[Counter[str]] = [Counter() for _ in self.names]
         """Counts by robot and reason; they outlive a change of the model."""
-        self.clock = WatchdogClock()
+        self.clock = WatchdogClock(self._forget_states)
+        self.advance = self.clock.advance
+        """The watchdog's time for readings of the steady and the simulated clock."""
         self.models = Models(self.counts, publications)
         self._other_publishers = ["" for _ in self.names]
         self.withheld = ""
@@ -54,15 +56,11 @@ class Supervisor:
 
     # Time.
 
-    def advance(self, steady: float, simulated: float | None) -> float:
-        """The watchdog's time. After a jump of the simulated clock the robots forget their states."""
-        jumps = self.clock.jumps
-        now = self.clock.advance(steady, simulated)
-        if self.clock.jumps != jumps:
-            for robot in self.robots:
-                robot.forget()
-                robot.counts["clock_jump"] += 1
-        return now
+    def _forget_states(self) -> None:
+        """Let the robots forget their states, after a jump of the simulated clock."""
+        for robot in self.robots:
+            robot.forget()
+            robot.counts["clock_jump"] += 1
 
     def watch(self, now: float, steady: float) -> Iterator[tuple[int, np.ndarray]]:
         """The robots in a stop sequence, by number, each with its next command; call it every STOP_PERIOD."""
@@ -84,12 +82,22 @@ class Supervisor:
         if event is Event.REFUSED:
             for counts in self.counts:
                 counts["description_refused"] += 1
-            if self.models.source is not None:
-                text, file = self.models.source
-                self.settings = replace(
-                    self.settings, robot_description=text, robot_description_file=file
-                )
+            self._restore_settings()
         return event
+
+    def _restore_settings(self) -> None:
+        """Describe the running robot again, and the payload that it carries, after a refused build."""
+        if self.models.source is not None:
+            text, file = self.models.source
+            self.settings = replace(
+                self.settings, robot_description=text, robot_description_file=file
+            )
+        if self.fleet is None:
+            return
+        restored = self.fleet.dynamics.payload.restored(self.settings)
+        if restored is not self.settings:
+            self.settings = restored
+            self.fleet.change(restored)
 
     @property
     def lacks_its_model(self) -> bool:
@@ -133,6 +141,8 @@ class Supervisor:
 
     def reload(self) -> Answer:
         """Read the model again."""
+        if self.models.quiet:
+            return False, self.withheld
         if not self.models.reload(self.settings):
             return False, "there is no robot_description to read again"
         return True, "the model is being read again; the log and /diagnostics say how it went"

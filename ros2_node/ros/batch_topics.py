@@ -34,6 +34,11 @@ class BatchTopics:
         started = time.perf_counter()
         batch, dims = fleet.batch, [d.size for d in message.layout.dim]
         try:
+            if message.layout.data_offset:
+                raise ValueError(
+                    f"layout.data_offset must be 0, got {message.layout.data_offset}: send no numbers "
+                    "in front of the robots"
+                )
             robots = batch.robots_in(len(message.data), dims)
         except ValueError as error:
             self._counts["batch_rejected"] += 1

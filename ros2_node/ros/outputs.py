@@ -128,6 +128,8 @@ class WantedOutputs:
     def __init__(self, settings: Settings, outputs: Sequence[OutputTopic] = OUTPUTS) -> None:
         self._settings = settings
         self.outputs = [output for output in outputs if output.is_requested(settings)]
+        for output in self.outputs:
+            _check_topics(output, settings)
 
     def check(self, model: Model) -> None:
         """Raise a ValueError if the model lacks a requested link."""
@@ -143,3 +145,13 @@ class WantedOutputs:
         for compute in dict.fromkeys(output.compute for output in self.outputs):
             if compute is not None:
                 compute(dynamics, self._settings)
+
+
+def _check_topics(output: OutputTopic, settings: Settings) -> None:
+    """Raise ValueError if two links have the same topic."""
+    links: dict[str, str] = {}
+    for topic, link in zip(output.topics("~/", settings), output.links(settings), strict=False):
+        if links.setdefault(topic, link) != link:
+            raise ValueError(
+                f"{output.parameter}: {links[topic]!r} and {link!r} have the same topic {topic}; name one"
+            )

@@ -19,6 +19,8 @@ from ..control.settings.parameter import Parameter, check
 from ..control.torques.law import inputs_of, kernel_of_law
 from ..control.torques.policy_law import policy_and_task
 
+PAYLOAD = ("payload.link", "payload.mass", "payload.com", "payload.inertia")
+"""Parameters of the load."""
 QOS = "qos_overrides."
 """Beginning of the names of rclpy's parameters that the topics declare."""
 
@@ -54,6 +56,16 @@ def unknown_overrides(node: Node) -> list[str]:
         there = f"did you mean {near[0]}?" if near else "ros2 param list has the names"
         texts.append(f"parameter {name} has no effect: this node has none of that name; {there}")
     return texts
+
+
+def restore_payload(node: Node, settings: Settings) -> None:
+    """Set the parameters `payload.*` to those of the running robot, after another payload has been
+    refused."""
+    present = {p.name: getattr(settings, p.field) for p in PARAMETERS if p.name in PAYLOAD}
+    known = {name: check(BY_NAME[name], _value(node.get_parameter(name))) for name in present}
+    if known != present:
+        lists = {n: list(x) if isinstance(x, tuple) else x for n, x in present.items()}
+        node.set_parameters_atomically([RosParameter(n, value=x) for n, x in lists.items()])
 
 
 def _law_inputs(node: Node, law: OwnKernel) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar, cast
 
 import rclpy
+from rclpy.exceptions import NameValidationException
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
@@ -75,6 +76,9 @@ N = TypeVar("N")
 class Stoppable(Collecting, Protocol):
     """A node whose robots can be stopped."""
 
+    ending: Callable[[], bool]
+    """True once a signal has asked for the end; long callbacks then give up."""
+
     @property
     def settings(self) -> Settings:
         """The current parameters."""
@@ -89,11 +93,12 @@ class Stoppable(Collecting, Protocol):
 def make_node(
     make: Callable[[], N], name: str, refusals: tuple[type[Exception], ...] = (ValueError,)
 ) -> N | None:
-    """The node, or None if its constructor raises: the reason is logged under `name`, and
-    incomplete objects are released."""
+    """The node, or None if its constructor raises one of `refusals` or finds a name that ROS does
+    not allow: the reason is logged under `name`, and incomplete objects are released."""
+    refused: tuple[type[Exception], ...] = (*refusals, NameValidationException)
     try:
         return make()
-    except refusals as error:
+    except refused as error:
         reason = str(error)
     # Without the traceback, only cycles of its callbacks hold the incomplete node. At the
     # interpreter's end, its publishers and services could keep the process from ending.
@@ -105,6 +110,7 @@ def make_node(
 def run(node: Stoppable, stopped: Callable[[], bool]) -> int:
     """Handle events until the node is told to stop. The robots are stopped however this ends.
     Returns the exit code."""
+    node.ending = stopped
     try:
         spin(node, make_executor(cast(Node, node), node.settings.executor), stopped)
     finally:

@@ -3,6 +3,8 @@ DDS."""
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 from fleets import NAMES, Q
@@ -17,6 +19,7 @@ from std_srvs.srv import SetBool
 from waiting import wait_until
 
 from ros2_node import lifecycle_node
+from ros2_node.control.models import Models
 from ros2_node.control.safety.gate import GateEvent, Phase
 from ros2_node.demo.named_robot import urdf_text
 from ros2_node.lifecycle_node import WarpdynLifecycleNode
@@ -62,6 +65,49 @@ def test_each_lifecycle_state_restricts_the_node(node):
         assert node.trigger_deactivate() == DONE
         assert not robot.is_enabled and not robot.output.command.any() and not computes_state(node)
         assert node.trigger_cleanup() == DONE and node._models.fleet is None
+
+
+def test_a_held_torque_outlives_a_cleanup(node):
+    """The controller still applies it, so the next ~/enable starts from it."""
+    node.set_parameters([RosParameter("stale_action", value="hold")])
+    node.set_parameters([RosParameter("ramp_time", value=1.0)])
+    assert node.trigger_configure() == DONE and node.trigger_activate() == DONE
+    assert computes_state(node) and enable(node)[0]
+    (robot,) = node._supervisor.robots
+    robot.output.command[:] = Q
+    assert node.trigger_deactivate() == DONE and node.trigger_cleanup() == DONE
+    assert node.trigger_configure() == DONE and node.trigger_activate() == DONE
+    assert computes_state(node) and enable(node)[0]
+    (robot,) = node._supervisor.robots
+    np.testing.assert_array_equal(robot.output.command, Q)
+    steady = robot.output._computed
+    np.testing.assert_array_equal(robot.output.compute(robot.state.torque, steady), Q)
+    assert node.trigger_deactivate() == DONE and node.trigger_cleanup() == DONE
+    node.set_parameters([RosParameter("stale_action", value="ramp_down")])
+    node.set_parameters([RosParameter("ramp_time", value=0.0)])
+    assert node.trigger_configure() == DONE and not node._supervisor.robots[0].output.stopping
+    assert node.trigger_cleanup() == DONE
+
+
+def test_a_signal_ends_the_wait_for_a_model(node, monkeypatch):
+    """The process then ends at once, although the compiler may need minutes."""
+    load, compiled = Models._build, threading.Event()
+
+    def build_slowly(*arguments):
+        compiled.wait(60.0)
+        load(*arguments)
+
+    monkeypatch.setattr(Models, "_build", build_slowly)
+    monkeypatch.setattr(node, "ending", lambda: True)
+    assert node.trigger_configure() == REFUSED
+    assert node._models.building and node._models.quiet
+    compiled.set()
+    node._models.clear()
+
+
+def test_an_unconfigured_node_does_not_promise_to_read_its_model(node):
+    good, text = node._supervisor.reload()
+    assert not good and text.endswith("set /warpdyn configure") and not node._models.building
 
 
 def test_a_state_that_waited_is_not_computed_after_deactivation(node):

@@ -12,6 +12,7 @@ from geometry_msgs.msg import WrenchStamped
 from node_in_process import (  # noqa: F401  fixtures
     node_maker,
     panda_node,
+    ready,
     sent_messages,
     state,
 )
@@ -20,6 +21,7 @@ from rclpy.parameter import Parameter as RosParameter
 from recording_node import RecordedLog
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
+from waiting import wait_until
 
 from ros2_node.control.models import Event
 from ros2_node.node import WarpdynNode
@@ -140,3 +142,22 @@ def test_refused_realtime_settings_are_warnings(make, monkeypatch):
     assert not lines
     make(realtime=True)
     assert lines == ["no priority", "no memory"]
+
+
+def test_a_refused_payload_leaves_the_parameters_of_the_one_before(make, monkeypatch):
+    node = make(robot_description_file="panda", payload__link="panda_hand", payload__mass=1.0)
+    ready(node)
+
+    def fail_to_build(*arguments):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr("ros2_node.control.models.Fleet", fail_to_build)
+    link = RosParameter("payload.link", value="panda_link7")
+    com = RosParameter("payload.com", value=[0.0, 0.0, 0.1])
+    answer = node.set_parameters_atomically([link, RosParameter("payload.mass", value=2.0), com])
+    assert answer.successful and node._models.building
+    wait_until(lambda: node._watch() or not node._models.building, "a refusal")
+    assert node._models.refusal == "no space left on device"
+    for name, value in (("link", "panda_hand"), ("mass", 1.0), ("com", [0.0, 0.0, 0.0])):
+        kept = node.get_parameter(f"payload.{name}").value
+        assert kept == value or list(kept) == value, name

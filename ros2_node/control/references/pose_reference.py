@@ -51,6 +51,8 @@ class PoseReference:
         """The pose beyond `max_pose_error` to which the frame is led."""
         self._clips = False
         self._far = np.full(2, np.inf)
+        self._compares = followed is not None
+        """True if the distance of the frame from its pose matters."""
         self._error = np.zeros(2)
 
     def warm(self) -> None:
@@ -64,6 +66,7 @@ class PoseReference:
         """Use new tolerances."""
         far = np.array(settings.max_pose_error)
         self._far = np.where(far > 0.0, far, np.inf)
+        self._compares = self._followed is not self._wanted or bool((far > 0.0).any())
         self._clips = settings.pose_violation == "clip"
 
     def read(
@@ -122,10 +125,11 @@ class PoseReference:
         """
         place = self._place[0]
         error = apart(goal, place)
-        with np.errstate(divide="ignore"):  # all of the way where there is none
-            share = np.minimum(np.maximum(LEAD * self._far, least) / error, 1.0)
-        if (share >= 1.0).all():
+        most = np.maximum(LEAD * self._far, least)
+        if (error <= most).all():
             return goal
+        with np.errstate(divide="ignore"):  # all of the way where there is none
+            share = np.minimum(most / error, 1.0)
         pose = goal.copy()
         pose[:3] = place[:3] + share[0] * (goal[:3] - place[:3])
         if share[1] < 1.0:
@@ -161,7 +165,7 @@ class PoseReference:
 
     def compare(self) -> None:
         """Compute the distance of the frame from the pose that it follows; `astray` reads it."""
-        if self._followed is not self._wanted or np.isfinite(self._far).any():
+        if self._compares:
             self._find()
             if self._goal is not None:
                 self._lead()
@@ -184,10 +188,13 @@ class PoseReference:
 
 def apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Distance [m] and angle [rad] between two poses with unit quaternions."""
-    distance = np.linalg.norm(one[:3] - other[:3])
+    way = one[:3] - other[:3]
     # The shorter way: a quaternion and its negative are one rotation.
     a, b = one[3:], other[3:] if one[3:] @ other[3:] >= 0.0 else -other[3:]
-    return np.array([distance, 4.0 * np.arctan2(np.linalg.norm(a - b), np.linalg.norm(a + b))])
+    less, more = a - b, a + b
+    # Plain numbers, because norms of so short arrays cost several times as much.
+    angle = 4.0 * math.atan2(math.sqrt(less @ less), math.sqrt(more @ more))
+    return np.array([math.sqrt(way @ way), angle])
 
 
 def between(one: np.ndarray, other: np.ndarray, share: float) -> np.ndarray:
@@ -209,8 +216,7 @@ def turn_by(quaternion: np.ndarray, turn: np.ndarray) -> np.ndarray:
     angle = math.sqrt(tx * tx + ty * ty + tz * tz)
     share = math.sin(0.5 * angle) / angle if angle > 1e-12 else 0.5
     product = _product((share * tx, share * ty, share * tz, math.cos(0.5 * angle)), quaternion)
-    length = math.sqrt(sum(x * x for x in product))
-    return np.array([x / length for x in product])
+    return np.array(product) / math.hypot(*product)
 
 
 def turn_between(begin: np.ndarray, end: np.ndarray) -> list[float]:

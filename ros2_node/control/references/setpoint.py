@@ -149,7 +149,7 @@ class Setpoint:
                 return "reference_too_far"
             self.q[:] = wanted
             self._placed[rows], self._named[rows] = True, now
-            self._everywhere = bool(self._placed[self._q_rows].all())
+            self._everywhere = bool(self._placed.all())
         self.v[:], self.a[:], self._rests = 0.0, 0.0, False
         if len(velocity):
             self.v[columns] = velocity
@@ -281,21 +281,15 @@ class Setpoint:
         self._error = error
         a[v_rows] += self._kp * error + self._kd * rate
 
-    def compare(self, q: np.ndarray) -> None:
-        """Compute the distance of a position from the wanted one, which `astray` reads; it is zero
-        for joints without a wanted position."""
-        error = self._distance(q)
-        self._error = (
-            error if self._everywhere else np.where(self._placed[self._q_rows], error, 0.0)
-        )
-
     def write(self, state: State) -> None:
-        """Write the wanted motion into the rows that a law reads; the present position for joints
-        without a wanted one."""
-        state.q_desired[:] = np.where(self._placed, self.q, state.q)
+        """Write the wanted motion into the rows that a law reads, and compute the distance from it, which `astray`
+        reads. A joint without a wanted position has its present one."""
+        rows, wanted, way = self._q_rows, self.q, self._distance(state.q)
+        if not self._everywhere:
+            wanted = np.where(self._placed, self.q, state.q)
+            way = np.where(self._placed[rows], way, 0.0)
+        state.q_desired[:], self._error = wanted, way
         if self._turning:  # a law has the way that is shorter
-            rows = self._q_rows
-            way = np.where(self._placed[rows], self._distance(state.q), 0.0)
             state.q_desired[rows] = state.q[rows] + way
         state.v_desired[:], state.a_desired[:] = self.v, self.a
 

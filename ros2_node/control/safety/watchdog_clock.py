@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 QUIET = 0.5
 """A simulated clock that has not moved for this time counts as paused [s]."""
 
@@ -15,7 +17,9 @@ class WatchdogClock:
     only the steady clock counts.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, on_jump: Callable[[], object] = lambda: None) -> None:
+        """on_jump: function that is called after each jump of the simulated clock."""
+        self._on_jump = on_jump
         self.now = 0.0
         self.jumps = 0
         self._reading: float | None = None
@@ -25,6 +29,7 @@ class WatchdogClock:
     def advance(self, steady: float, simulated: float | None = None) -> float:
         """The watchdog's time at these readings [s]; `simulated` is None without a simulated
         clock that ticks."""
+        jumped = False
         since_reading = max(steady - self._reading, 0.0) if self._reading is not None else 0.0
         self._reading = steady
         if simulated is None or self._simulated is None:
@@ -39,6 +44,8 @@ class WatchdogClock:
             self._moved_at = steady
         self._simulated = simulated
         self.now += elapsed
+        if jumped:
+            self._on_jump()
         return self.now
 
     @property

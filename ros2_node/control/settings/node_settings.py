@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -14,6 +15,8 @@ from .law_settings import LawSettings
 from .parameter import Number, Parameter, check, declare
 from .state_settings import StateSettings
 
+RELATIVE_NAME = re.compile(r"[A-Za-z_]\w*(/[A-Za-z_]\w*)*", re.ASCII)
+"""A namespace below that of the node."""
 LAW_INPUTS = "law_inputs."
 """Prefix of the names of parameters that are inputs of the law."""
 
@@ -221,6 +224,7 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
             settings = replace(settings, law_inputs={**settings.law_inputs, **read})
         settings._check_torque_source()
         settings._check_payload()
+        settings._check_namespaces()
         return settings
 
     def _check_torque_source(self) -> None:
@@ -246,6 +250,15 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
             raise ValueError(
                 "payload.mass is set but payload.link is empty: name the link that carries the load"
             )
+
+    def _check_namespaces(self) -> None:
+        """Raise ValueError for a namespace that is no relative name: "/a" and "a" have the same
+        topics."""
+        for name in self.namespaces:
+            if not RELATIVE_NAME.fullmatch(name):
+                raise ValueError(
+                    f"namespaces must be relative names such as r0 or fleet/r0, got {name!r}"
+                )
 
     def values(self) -> dict[str, Any]:
         """The values by parameter name."""

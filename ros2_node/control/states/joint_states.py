@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -153,7 +152,7 @@ class JointStates:
             return m.problem
         if len(position) != len(names) or len(velocity) not in (0, len(names)):
             return "wrong_length"
-        p = _numbers(position)[m.entries]
+        p = np.asarray(position, dtype=float)[m.entries]
         if not within_bound(p, POSITION_BOUND):
             return "position_out_of_range" if np.isfinite(p).all() else "nonfinite_position"
         step = p - self.q[m.columns]
@@ -336,6 +335,8 @@ class JointStates:
         if self._settings.missing_joint_policy == "hold":
             late = missing[now - self._seen[missing] > self._settings.state_timeout]
             self.v[self._v_of_q[late]] = 0.0
+            if np.isfinite(self._seen[late]).any():  # its publisher has ended
+                self.counts["joint_held"] += 1
             return True
         return bool((now - self._seen[missing] <= self._settings.state_timeout).all())
 
@@ -372,7 +373,7 @@ class JointStates:
             )
         if len(velocity) == 0:
             return "missing_velocity"
-        w = _numbers(velocity)[m.entries]
+        w = np.asarray(velocity, dtype=float)[m.entries]
         # The same product as for positions; both are false for NaN.
         if w @ w <= self._slowest**2 or (np.abs(w) <= self._believed[m.columns]).all():
             return w
@@ -382,8 +383,3 @@ class JointStates:
 def within_bound(x: np.ndarray, bound: float) -> bool:
     """True if all numbers are finite and within the bound. The quick sum of squares nearly always decides."""
     return bool(x @ x <= bound * bound) or bool((np.abs(x) <= bound).all())
-
-
-def _numbers(values: Sequence[float]) -> np.ndarray:
-    """The numbers of a message, without a copy."""
-    return np.frombuffer(values) if isinstance(values, array) else np.asarray(values, dtype=float)

@@ -22,6 +22,13 @@ def single_joints(model: Model) -> tuple[str, ...]:
     return tuple(j.name for j in model.moving_joints if j.kind.nq == 1 and j.kind.nv == 1)
 
 
+def unreadable_joints(model: Model) -> tuple[str, ...]:
+    """The joints of several coordinates, such as floating and planar ones, which no JointState can
+    carry."""
+    able = single_joints(model)
+    return tuple(j.name for j in model.moving_joints if j.name not in able)
+
+
 def unreadable(model: Model, name: str) -> str:
     """The reason why no JointState can carry the joint of this name."""
     mimics = {j.name: j.mimic for j in model.joints if j.mimic is not None}

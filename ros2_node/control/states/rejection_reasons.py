@@ -23,6 +23,7 @@ REJECTIONS = (
 NOTICES = (
     "unknown_joint",
     "mimic_mismatch",
+    "joint_held",
     "repeated_message",
     "stamp_backwards",
     "stamp_future",

@@ -52,10 +52,20 @@ class FlatBatch:
                 self.poses()
 
     def robots_in(self, length: int, sizes: Sequence[int]) -> int:
-        """The number of robots in a message of `length` numbers; ValueError if its dimensions disagree."""
+        """The number of robots in a message of `length` numbers; ValueError if its dimensions disagree, or if the
+        settings ask for torques that no batch has."""
         nv = self._dynamics.model.nv
         if self._dynamics.law is not None:
             raise ValueError("batches are computed by mode, and this node has a law")
+        settings = self._settings
+        if settings.mode == "computed_torque":
+            raise ValueError(
+                "batches have no references to track: set mode to gravity or inverse_dynamics"
+            )
+        if np.any(settings.friction_scale):
+            raise ValueError(
+                "batches are without compensation of friction: set friction.scale to 0"
+            )
         if self._dynamics.model.nq != nv:
             raise ValueError("batches need joints of one coordinate each")
         if length > MOST_NUMBERS:

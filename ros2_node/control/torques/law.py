@@ -200,7 +200,7 @@ class Law:
         """Raise ValueError for inputs that the law's module does not allow."""
         # Only the author knows which numbers are sensible: the module may define check_<law> and largest_<law>.
         if check := from_module_of(self.kernel, "check"):
-            check(values)
+            _run_check(check, values)
         check_largest(values, from_module_of(self.kernel, "largest") or {})
 
     def _write(self, values: dict[str, np.ndarray]) -> None:
@@ -224,9 +224,29 @@ class Law:
             )
 
 
+def _run_check(check: Callable[..., object], values: Mapping[str, np.ndarray]) -> None:
+    """Call `check_<law>`, whose every exception refuses the inputs."""
+    try:
+        answer = check(values)
+    except ValueError:
+        raise
+    except Exception as error:  # it is a user's text, and must not stop a robot
+        raise ValueError(f"{check.__name__} raises {type(error).__name__}: {error}") from error
+    if answer is not None:
+        raise ValueError(
+            f"{check.__name__} must raise a ValueError for inputs that it does not allow, and return "
+            f"nothing; it returned {answer!r}"
+        )
+
+
 def check_largest(inputs: Mapping[str, np.ndarray], largest: Mapping[str, float]) -> None:
-    """Raise ValueError for an input with a number that is too large, of either sign."""
+    """Raise ValueError for an input with a number that is too large, of either sign, or for a name
+    that is not among the inputs."""
     for name, most in largest.items():
+        if name not in inputs:
+            raise ValueError(
+                f"{name} has a largest number and is not an input, which are {', '.join(inputs) or 'none'}"
+            )
         size = np.abs(inputs[name]).max()
         if not size <= most:
             raise ValueError(f"{name} must be at most {most:g}, got {size:g}: is its unit right?")

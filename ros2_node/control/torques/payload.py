@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from warpdyn.model import Model
@@ -23,6 +25,8 @@ class Payload:
         self.link = settings.payload_link
         self.mass = 0.0
         """Mass of the load alone [kg]."""
+        self.settings = settings
+        """The settings whose payload this is."""
         self.params: Params | None = None
         """Varying numbers of that link; None where no link carries anything."""
         if self.link:
@@ -35,9 +39,14 @@ class Payload:
 
     def change(self, settings: Settings) -> bool:
         """Carry another payload on the same link; False if nothing changes, or if these settings
-        name another link."""
-        if self.params is None or settings.payload_link != self.link:
+        have a load on another link."""
+        if self.params is None:
             return False
+        if settings.payload_link != self.link:
+            if settings.payload_mass:
+                return False
+            # A load that has been put down must not wait for the kernels of another link.
+            settings = replace(settings, payload_link=self.link)
         written = False
         for name, value in zip(
             ("mass", "com", "inertia"), numbers(self._model, settings), strict=True
@@ -45,8 +54,30 @@ class Payload:
             row = self.params[name][0]
             written |= not np.array_equal(row, value)
             self.params[name][0] = value
-        self.mass = settings.payload_mass
+        self.mass, self.settings = settings.payload_mass, settings
         return written
+
+    def delay(self, settings: Settings) -> str:
+        """The reason why the torques lack the load of these settings; empty if they do not."""
+        if settings.payload_link == self.link or not settings.payload_mass or settings.policy:
+            return ""
+        return (
+            f"the payload on {settings.payload_link} is not in the torques yet, because its kernels are "
+            "being compiled: try again when the diagnostics show it"
+        )
+
+    def restored(self, settings: Settings) -> Settings:
+        """These settings, with this payload in place of one on another link."""
+        mine = self.settings
+        if mine.payload_link == settings.payload_link:
+            return settings
+        return replace(
+            settings,
+            payload_link=mine.payload_link,
+            payload_mass=mine.payload_mass,
+            payload_com=mine.payload_com,
+            payload_inertia=mine.payload_inertia,
+        )
 
 
 def check_link(model: Model, link: str) -> None:

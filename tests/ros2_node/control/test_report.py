@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from fleets import MODEL, NAMES, feed, panda_fleet, panda_settings, wheel_text
+from fleets import LINK, MODEL, NAMES, feed, panda_fleet, panda_settings, wheel_text
 
 from ros2_node.control.fleet import Fleet
 from ros2_node.control.report import (
@@ -248,3 +248,19 @@ def test_most_conditions_are_reported_only_while_enabled():
         _conditions(stub(effort_watch=SimpleNamespace(unguarded_message=""), is_enabled=True), 2.0)
         == []
     )
+
+
+def test_joints_of_several_coordinates_give_a_remark():
+    """No JointState can carry a floating joint, so the torques belong to its neutral pose."""
+    text = (
+        wheel_text("revolute")
+        .replace('effort="0"', 'effort="9"')
+        .replace(
+            "</robot>",
+            f'{LINK.format("world")}<joint name="base" type="floating"><parent link="world"/>'
+            '<child link="a"/></joint></robot>',
+        )
+    )
+    robot = Fleet(Settings.of({"robot_description": text}), "", [Counter()]).robots[0]
+    (remark,) = remarks(robot)
+    assert remark.startswith("joint_states cannot carry base, which")

@@ -70,6 +70,14 @@ def test_a_state_of_the_wrong_size_is_counted_and_not_answered(fleet, node, batc
     assert node.log.lines[0].startswith("~/batch/state rejected: the data must be robots x 2 x 8")
 
 
+def test_numbers_in_front_of_the_robots_are_refused(fleet, node, batch, counts):
+    """They would be read as a robot of their own."""
+    message = Float64MultiArray(data=array("d", states(3).tobytes()))
+    message.layout.data_offset = 2 * N
+    assert not batch.answer(fleet, message) and counts == {"batch_rejected": 1}
+    assert "data_offset must be 0, got 16" in node.log.lines[0] and not node.messages
+
+
 def test_robots_with_bad_states_are_counted_and_get_zero_torques(fleet, node, batch, counts):
     state = np.tile(np.stack([Q, 0 * Q]), (4, 1, 1))
     state[2, 0, 3] = np.nan

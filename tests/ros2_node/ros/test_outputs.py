@@ -57,6 +57,15 @@ def test_topics_of_links_are_valid_names():
     assert output("mass_matrix").topics("~/", links) == ["~/mass_matrix"]
 
 
+@pytest.mark.parametrize("parameter", ["tip_links", "jacobian_links"])
+def test_two_links_do_not_share_a_topic(parameter):
+    """Characters that a topic cannot hold become `_`."""
+    WantedOutputs(panda_settings(**{parameter: ["tool.1", "tool.2"]}))
+    said = f"{parameter}: 'tool.1' and 'tool_1' have the same topic ~/(poses|jacobian)/tool_1"
+    with pytest.raises(ValueError, match=said):
+        WantedOutputs(panda_settings(**{parameter: ["tool.1", "tool_1"]}))
+
+
 def test_an_unknown_link_is_refused():
     for values in ({"tip_links": ["nose"]}, {"jacobian_links": ["panda_hand", "nose"]}):
         wanted = WantedOutputs(panda_settings(**values))

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 import rclpy
+from rclpy.exceptions import InvalidServiceNameException
 from rclpy.executors import SingleThreadedExecutor
 
 from ros2_node.ros import process
@@ -51,6 +52,13 @@ def test_unusable_parameters_end_the_process_with_a_code(calls):
 
     assert process.run_process(refuse) == process.BAD_START
     assert calls == ["output", "init", "shutdown"]
+
+
+def test_a_name_that_ros_does_not_allow_is_a_reason():
+    def refuse():
+        raise InvalidServiceNameException("bad name/get_parameters", "a space", 3)
+
+    assert process.make_node(refuse, "node") is None
 
 
 def test_a_half_built_node_is_freed_before_the_context(monkeypatch, calls):
@@ -175,3 +183,9 @@ def test_executor_single_replaces_a_missing_events_executor(spun, monkeypatch):
     made = make_executor(spun, "events")
     assert type(made) is SingleThreadedExecutor and "executor single" in said[0]
     made.shutdown()
+
+
+def test_long_callbacks_can_ask_for_the_end(calls):
+    one = node(calls)
+    process.run(one, lambda: True)
+    assert one.ending()

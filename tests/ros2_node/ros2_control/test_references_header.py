@@ -175,7 +175,6 @@ def test_joint_references_agree_with_the_node(library: Any, violation: str, repu
             expected = REFUSALS.index(setpoint.read(names, tuple(point), now, near))
             seen.add(expected)
         ended = setpoint.ends(now, 0.4)
-        setpoint.compare(state.q)
         setpoint.write(state)
         assert (found[k, 0], bool(found[k, 1])) == (expected, ended), k
         assert bool(found[k, 2]) == bool(setpoint.astray()), k

@@ -104,6 +104,10 @@ def test_robots_need_distinct_names():
     assert Settings.of({"namespaces": ["left", "right"]}).namespaces == ("left", "right")
     with pytest.raises(ValueError, match="namespaces names something twice: left, left"):
         Settings.of({"namespaces": ["left", "left"]})
+    assert Settings.of({"namespaces": ["fleet/r2", "_x9"]}).namespaces == ("fleet/r2", "_x9")
+    for name in ("/left", "left/", "~left", "9", "a b", "a//b", "links–rechts"):
+        with pytest.raises(ValueError, match="namespaces must be relative names"):
+            Settings.of({"namespaces": ["left", name]})
 
 
 def test_the_law_name_says_how_torques_are_computed():

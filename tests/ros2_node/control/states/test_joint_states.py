@@ -78,13 +78,16 @@ def test_two_fresh_publishers_make_a_state_together(first, numbers, gap):
 
 
 def test_missing_joints_can_be_held():
-    """The last position counts if missing_joint_policy is hold, or zero if there was none."""
+    """The last position counts if missing_joint_policy is hold, or zero if there was none. The
+    joint whose messages have ended is counted, and one that never had any is not."""
     states = reader(missing_joint_policy="hold")
     assert states.read(NAMES[:7], array("d", [0.5] * 7), (), 0, 0.0) is None
     assert states.q[7] == 0.0
     assert states.read(NAMES, array("d", [0.1] * 7 + [0.03]), (), 0, 0.0) is None
+    assert states.read(NAMES[:7], array("d", [0.1] * 7), (), 0, 0.05) is None
+    assert not states.counts["joint_held"]
     assert states.read(NAMES[:7], array("d", [0.5] * 7), (), 0, 100.0) is None
-    assert states.q[7] == 0.03
+    assert states.q[7] == 0.03 and states.counts["joint_held"] == 1
 
 
 def test_only_the_chosen_joints_are_needed():

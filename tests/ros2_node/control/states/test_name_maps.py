@@ -6,7 +6,7 @@ import numpy as np
 from fleets import MODEL, NAMES, N, chain_text
 
 import warpdyn as wd
-from ros2_node.control.states.name_maps import MAX_MAPS, NameMaps, unreadable
+from ros2_node.control.states.name_maps import MAX_MAPS, NameMaps, unreadable, unreadable_joints
 
 
 def maps():
@@ -59,3 +59,10 @@ def test_the_message_says_why_a_joint_cannot_be_read():
     assert unreadable(wd.load_urdf(chain_text(42)), "nose") == (
         f"chain has no moving joint 'nose'; its joints are {names}"
     )
+
+
+def test_joints_of_several_coordinates_are_unreadable():
+    """Mimic joints have no coordinate of their own and are not among them."""
+    assert unreadable_joints(MODEL) == ()
+    humanoid = wd.load_robot("humanoid", floating_base=True)
+    assert unreadable_joints(humanoid) == (humanoid.base_joint,)

@@ -67,6 +67,19 @@ def test_velocities_are_used_if_the_mode_needs_them():
     np.testing.assert_allclose(torque, wd.rnea(MODEL, q, v, 0 * v), atol=1e-9)
 
 
+def test_a_batch_without_the_torques_of_its_settings_is_refused():
+    """It has neither references nor the travel after which the compensation of friction ends."""
+    fleet = panda_fleet(mode="computed_torque")
+    with pytest.raises(ValueError, match="no references to track"):
+        fleet.batch.robots_in(2 * N, [])
+    friction = {"mode": "inverse_dynamics", "friction.scale": 0.5}
+    fleet.change(panda_settings(**friction))
+    with pytest.raises(ValueError, match=r"set friction\.scale to 0"):
+        fleet.batch.robots_in(2 * N, [])
+    fleet.change(panda_settings(mode="inverse_dynamics"))
+    assert fleet.batch.robots_in(2 * N, []) == 1
+
+
 def test_torques_of_a_batch_are_scaled_and_limited():
     """torque_scale and the scaled effort limits apply as for a single robot."""
     fleet = panda_fleet(gravity=[0.0, 0.0, -98.1])

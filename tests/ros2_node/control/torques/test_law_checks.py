@@ -95,6 +95,24 @@ def test_a_users_law_accepts_finite_inputs_up_to_its_maximum(file):
         check_robot(MODEL, panda_settings(law=f"{file}:bounded", law_inputs__gain=-6.0))
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("raise KeyError('stiffnes')", "check_pulling raises KeyError: 'stiffnes'"),
+        ("return inputs['gain'] < 3.0", "check_pulling must raise a ValueError .* it returned"),
+        ("\n\nlargest_pulling = {'gian': 3.0}", "gian has a largest number .* which are gain"),
+    ],
+)
+def test_a_check_with_an_error_refuses_and_does_not_stop_a_robot(line, said, tmp_path):
+    """An exception of another kind would be a fault. A returned truth value would have no effect."""
+    path = tmp_path / "my_laws.py"
+    text = "import warpdyn as wd\n\n\n@wd.kernel\ndef pulling(robot, q, v, gain: () = 2.0):\n"
+    text += f"    return gain * v\n\n\ndef check_pulling(inputs):\n    {line}\n"
+    path.write_text(text.replace("(inputs):\n    \n", "(inputs):\n    pass\n"))
+    with pytest.raises(ValueError, match=f"pulling: {said}"):
+        check_robot(MODEL, panda_settings(law=f"{path}:pulling"))
+
+
 def test_a_law_with_an_unknown_link_is_refused():
     settings = panda_settings(
         law="cartesian_impedance", law_options=["frame=nix"], law_inputs__stiffness=[1.0] * 6
