@@ -100,8 +100,8 @@ class ChosenRows:
         return isinstance(values, self.library.array_type)
 
 
-def refuse_not_finite(name: str, values: Array) -> None:
-    """Raise ValueError for values with entries that are NaN or infinite."""
+def refuse_not_finite(name: str, values: Any) -> None:
+    """Raise ValueError for an array with entries that are NaN or infinite."""
     host = views.on_host(values)
     if wrong := np.argwhere(~np.isfinite(host)).tolist():
         first = tuple(wrong[0])
