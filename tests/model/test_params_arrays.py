@@ -149,7 +149,7 @@ def test_indexed_params_are_the_robots_of_those_rows(library: str, device: str) 
         chosen = np.array(index, int) if isinstance(index, list) and not index else index
         assert isinstance(some, wd.Params) and some.names == params.names
         assert same(some, {quantity: x[chosen] for quantity, x in numbers.items()})
-        rows = [make_array(library, q[chosen], device=device), None, None]
+        rows = [make_array(library, q[chosen].copy(), device=device), None, None]
         tau = host(wd.rnea(PANDA, *rows, params=some))
         assert error(tau, whole[chosen], np.ones(1)) <= ROUND_OFF["float64"]
     assert params.envs == 6 and params[3].envs is None

@@ -185,8 +185,9 @@ def _row_index(which: Any, envs: int | None) -> Any:
             'For single entries take the array: p["mass"][idx, k]'
         )
     if isinstance(which, slice):
-        backward = envs is not None and which.step is not None and which.step < 0
-        return np.arange(envs)[which].copy() if backward else which
+        if envs is not None and which.step is not None and which.step < 0:
+            return np.arange(envs)[which].copy()
+        return which
     if not hasattr(which, "dtype"):
         which = np.asarray(which, dtype=int if isinstance(which, list) and not which else None)
     kind = dtype_name(which.dtype)
