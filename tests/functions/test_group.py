@@ -259,6 +259,19 @@ def test_invalid_groups_and_results_are_refused() -> None:
         GROUP(wd.crba, pad("q"), each={"params": [None]})
     with pytest.raises(ValueError, match=r"gravity must be \(B, 3\) = \(26, 3\), got \(5, 3\)"):
         GROUP(wd.gravity_torques, pad("q"), gravity=np.zeros((5, 3)))
+    with pytest.raises(TypeError, match=r"models\[1\] must be a Model, got 'panda'"):
+        Group([MODELS[0], "panda"], [1, 2])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="models must be a list with one entry for each model"):
+        Group(MODELS[0], [1])  # type: ignore[arg-type]
+    for envs in (3, "3"):
+        with pytest.raises(TypeError, match="envs must be a list with one entry for each model"):
+            Group(MODELS[:1], envs)  # type: ignore[arg-type]
+    params = MODELS[0].params(26, gravity=(0, 0, -1))
+    with pytest.raises(TypeError, match=r'params belong to one model; .* each={"params":'):
+        GROUP(wd.crba, pad("q"), params=params)
+    down = (0.0, 0.0, -1.0)
+    with pytest.raises(TypeError, match="gravity is in each= and a keyword for all models"):
+        GROUP(wd.gravity_torques, pad("q"), gravity=down, each={"gravity": [down] * 3})
     with pytest.raises(ValueError, match=r"out\[0\] must be \(26, 2, 2\), got \(26, 2\)"):
         GROUP(wd.crba, pad("q"), out=np.zeros((26, 2)))
 

@@ -141,12 +141,15 @@ def test_indexed_params_are_the_robots_of_those_rows(library: str, device: str) 
     """The torques with p[idx] are those rows of all torques."""
     params, q = draw_params(library, device=device), wd.random_configuration(PANDA, 6)
     whole, numbers = wd.oracle(wd.rnea, PANDA, q, None, None, params=params), copy_to_host(params)
-    for index in (np.array([4, 1, -1]), MASK, MASK.tolist(), [0, 2], [], slice(1, 6, 2), 3):
+    reversed_rows = (slice(None, None, -2), np.arange(6)[::-1], MASK[::-1])
+    unsigned = np.array([1, 0, 1, 0, 1, 0], np.uint8)
+    kinds = (np.array([4, 1, -1]), MASK, MASK.tolist(), [0, 2], [], slice(1, 6, 2), 3, unsigned)
+    for index in (*kinds, *reversed_rows):
         some = params[index]
         chosen = np.array(index, int) if isinstance(index, list) and not index else index
         assert isinstance(some, wd.Params) and some.names == params.names
         assert same(some, {quantity: x[chosen] for quantity, x in numbers.items()})
-        rows = [make_array(library, q[chosen], device=device), None, None]
+        rows = [make_array(library, q[chosen].copy(), device=device), None, None]
         tau = host(wd.rnea(PANDA, *rows, params=some))
         assert error(tau, whole[chosen], np.ones(1)) <= ROUND_OFF["float64"]
     assert params.envs == 6 and params[3].envs is None

@@ -102,14 +102,24 @@ def test_calls_refuse_params_that_do_not_fit() -> None:
         params.replace(com=np.ones((4, 1, 3)))
 
 
-def test_invalid_rows_of_params_are_refused() -> None:
-    """They are masks of a wrong length, entries instead of rows, and iteration over params."""
-    params = draw_params("numpy")
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_invalid_rows_of_params_are_refused(library: str) -> None:
+    """They are masks of a wrong length, entries instead of rows, rows that do not exist, kinds that
+    libraries read in different ways, and iteration over params."""
+    torch = pytest.importorskip("torch")
+    usable(library, "cpu")
+    params = draw_params(library)
     for wrong, kind, words in (
         (MASK[:3], ValueError, r"entry for each environment: \(6,\); got \(3,\)"),
         ((0, 1), TypeError, r'p\["mass"\]\[idx, k\]'),
         (None, TypeError, "by a quantity or by rows"),
-        (6, IndexError, "out of bounds"),
+        (6, IndexError, "there are environments 0 to 5; got 6"),
+        ([0, -7], IndexError, "there are environments 0 to 5; got -7"),
+        (True, TypeError, "by a quantity or by rows"),
+        (1.5, TypeError, "whole numbers, or a mask of truth values; got float64"),
+        ([1.0, 2.0], TypeError, "whole numbers, or a mask of truth values; got float64"),
+        ({1, 2}, TypeError, "whole numbers, or a mask of truth values; got object"),
+        (torch.tensor([1, 0], dtype=torch.uint8), TypeError, "got torch.uint8"),
     ):
         with pytest.raises(kind, match=words):
             params[wrong]

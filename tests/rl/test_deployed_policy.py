@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +154,63 @@ def test_twins_share_only_kernels(deployed_policy: Any) -> None:
     deployed_policy.reset()
     np.testing.assert_array_equal(deployed_policy.step(q, v, q).targets, first.targets)
     np.testing.assert_array_equal(deployed_policy.step(q, v, q).targets, second.targets)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((0.1, np.zeros(2)), ValueError, r"q must be \(2,\), got \(\)"),
+        (([0.1], np.zeros(2)), ValueError, r"q must be \(2,\), got \(1,\)"),
+        ((np.zeros((2, 2)), np.zeros(2)), ValueError, r"q must be \(2,\), got \(2, 2\)"),
+        (("here", np.zeros(2)), TypeError, "q must be 2 numbers, got 'here'"),
+        ((np.zeros(2), 0.0), ValueError, r"v must be \(2,\), got \(\)"),
+        ((np.zeros(2), [0.0, np.nan]), ValueError, "v must be finite numbers"),
+        ((np.zeros(2), np.zeros(2), 0.1), ValueError, r"command must be \(2,\), got \(1,\)"),
+        ((np.zeros(2), np.zeros(2), [np.nan, 0.0]), ValueError, "command must be finite numbers"),
+        ((np.zeros(2), np.zeros(2), "up"), TypeError, "command must be 2 numbers"),
+    ],
+)
+def test_wrong_states_and_commands_are_refused(
+    deployed_policy: Any, arguments: tuple[Any, ...], error: type[Exception], message: str
+) -> None:
+    """They change nothing: NaN would stay in the last action, the command and the history."""
+    q, v = np.array([0.1, -0.2]), np.array([0.3, 0.1])
+    found = []
+    for is_disturbed in (False, True):
+        deployed_policy.reset()
+        deployed_policy.step(q, v, q)
+        if is_disturbed:
+            with pytest.raises(error, match=message):
+                deployed_policy.step(*arguments)
+        found.append(deployed_policy.step(q, v, q).targets)
+    np.testing.assert_array_equal(*found)
+
+
+def test_a_command_without_meaning_is_refused(tmp_path: Path) -> None:
+    """The torques of a state of another size are refused, too, also before the first step."""
+    held = rl.DeployedPolicy(Hold(), rl.Policy(linear_policy(tmp_path / "a.onnx", np.ones((6, 2)))))
+    with pytest.raises(ValueError, match="Hold has no command; leave it out"):
+        held.step(np.zeros(2), np.zeros(2), [0.1, 0.2])
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"q must be \(2,\), got \(\)"):
+            held.torques(0.0, np.zeros(2))
+        with pytest.raises(ValueError, match=r"v must be \(2,\), got \(3,\)"):
+            held.torques(np.zeros(2), np.zeros(3))
+        held.step(np.zeros(2), np.zeros(2))
+
+
+@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_copies_and_pickles_are_refused(deployed_policy: Any, make: Callable[[Any], Any]) -> None:
+    """A shallow copy would share the memory of its original."""
+    with pytest.raises(TypeError, match=r"a DeployedPolicy cannot .*; use twin\(\)"):
+        make(deployed_policy)
+
+
+def test_files_and_names_are_not_policies_and_tasks(deployed_policy: Any, file: Path) -> None:
+    with pytest.raises(TypeError, match=r"task must be a warpdyn.rl.Task, such as rl.make"):
+        rl.DeployedPolicy("quadruped_velocity", deployed_policy.policy)
+    with pytest.raises(TypeError, match=r"policy must be a warpdyn.rl.Policy, such as rl.Policy"):
+        rl.DeployedPolicy(Follow(), file)
 
 
 def test_a_policy_that_observes_contacts_is_refused(tmp_path: Path) -> None:

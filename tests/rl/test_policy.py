@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -113,3 +117,17 @@ def test_a_read_error_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(policy, "read_regular_file", fail_to_read)
     with pytest.raises(rl.TaskError, match=r"^x\.onnx cannot be read: Input/output error$"):
         rl.Policy("x.onnx")
+
+
+def test_observations_of_another_width_are_refused(tmp_path: Path) -> None:
+    policy = rl.Policy(linear_policy(tmp_path / "a.onnx", np.zeros((6, 2))))
+    for shape in ((5,), (3, 7), (2, 3, 6), ()):
+        with pytest.raises(ValueError, match=r"observations must be \(6,\) or \(B, 6\), got \("):
+            policy(np.zeros(shape))
+
+
+@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_copies_and_pickles_are_refused(make: Callable[[Any], Any], tmp_path: Path) -> None:
+    policy = rl.Policy(linear_policy(tmp_path / "a.onnx", np.zeros((6, 2))))
+    with pytest.raises(TypeError, match=r"a Policy cannot .*; read its file again"):
+        make(policy)

@@ -5,6 +5,7 @@ bits.
 from __future__ import annotations
 
 import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -329,8 +330,9 @@ def test_environment_17_is_the_same_in_batches_of_1_and_4096() -> None:
         assert torch.equal(reward[0], rewards[17])
         ends += int(failed) + int(late)
     assert ends >= 2
-    with pytest.raises(ValueError, match="first must be the number of an environment, from 0 on"):
-        rl.VecEnv(Hold(), 1, first=-1)
+    for wrong in (-1, 1.5, "2", 1 << 24):
+        with pytest.raises(ValueError, match="first must be a whole number from 0 to 16777215"):
+            rl.VecEnv(Hold(), 1, first=wrong)
 
 
 def test_float64_environments_agree_with_the_oracle() -> None:
@@ -375,3 +377,17 @@ def test_arrays_of_a_launch_are_written_and_not_replaced() -> None:
     with pytest.raises(AttributeError, match=r"scales cannot be replaced; .*env.scales\[:\]"):
         env.scales = scales.clone()
     assert list(copy.deepcopy(env.numbers)) == list(env.numbers)
+
+
+@pytest.mark.parametrize("steps", [0, 3])
+@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_copies_and_pickles_are_refused(make: Any, steps: int) -> None:
+    """A shallow copy would write into the tensors of its original."""
+    env = rl.VecEnv(Hold(), 4)
+    env.reset()
+    for _ in range(steps):
+        env.step(torch.zeros(4, 2))
+    with pytest.raises(
+        TypeError, match=r"a VecEnv cannot be pickled or copied: .* pickle its task"
+    ):
+        make(env)

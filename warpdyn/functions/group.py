@@ -8,6 +8,8 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple, overload
 
+import numpy as np
+
 from ..arrays import A, Array, View, views
 from ..arrays.libraries import library_of
 from ..execution.batched import bind, describe_call
@@ -16,6 +18,7 @@ from ..execution.request.call import ResultCheck, input_shapes, inputs_of
 from ..execution.request.evaluate import record_call, result_shapes
 from ..execution.request.inputs import Input
 from ..model import Model
+from ..model.params import Params
 from .whole_numbers import whole_number
 
 
@@ -40,6 +43,14 @@ class Group:
     """
 
     def __init__(self, models: Sequence[Model], envs: Sequence[int]):
+        for name, values in (("models", models), ("envs", envs)):
+            if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str):
+                raise TypeError(
+                    f"{name} must be a list with one entry for each model, got {values!r}"
+                )
+        for i, model in enumerate(models):
+            if not isinstance(model, Model):
+                raise TypeError(f"models[{i}] must be a Model, got {model!r}")
         if not models or len(models) != len(envs):
             raise ValueError(
                 f"a group needs models and a number of environments for each, got {len(models)}, {envs}"
@@ -192,7 +203,14 @@ class Group:
         each: Mapping[str, Sequence[Any]] | None,
     ) -> list[tuple[tuple, dict[str, Any]]]:
         """Arguments and keywords for each model: its rows, and the columns that it uses."""
+        if isinstance(options.get("params"), Params):
+            raise TypeError(
+                "params belong to one model; give each model its own, or None: "
+                'each={"params": [first, second, ...]}'
+            )
         for name, values in (each or {}).items():
+            if name in options:
+                raise TypeError(f"{name} is in each= and a keyword for all models; leave one out")
             if len(values) != len(self.models):
                 raise ValueError(
                     f"each: {name} needs {len(self.models)} values, one for each model, got {len(values)}"

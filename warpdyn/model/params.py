@@ -83,8 +83,8 @@ class Params:
         if isinstance(which, str):
             whose = f"the params of {self.model.name}"
             return look_up(self._all, which, "varying quantity", whose)
-        index = _row_index(which)
         envs = self.envs
+        index = _row_index(which, envs)
         if getattr(index, "ndim", 0) and dtype_name(index.dtype) == "bool":
             _check_mask(index, envs)
         return self._with(
@@ -176,17 +176,35 @@ class Params:
         return len(array.shape) > single
 
 
-def _row_index(which: Any) -> Any:
-    """An index of rows as a number, a slice or an array."""
-    if isinstance(which, tuple) or which is None or which is Ellipsis:
+def _row_index(which: Any, envs: int | None) -> Any:
+    """An index of rows as a number, a slice or an array. Raises for what libraries read in different
+    ways: truth values, fractions, bytes of Torch, and rows beyond the last one."""
+    if isinstance(which, (tuple, bool, np.bool_)) or which is None or which is Ellipsis:
         raise TypeError(
             f"params are indexed by a quantity or by rows, p[idx]; got {which!r}. "
             'For single entries take the array: p["mass"][idx, k]'
         )
-    if isinstance(which, (int, slice)):
+    if isinstance(which, slice):
+        if envs is not None and which.step is not None and which.step < 0:
+            return np.arange(envs)[which].copy()
         return which
-    index = which if hasattr(which, "dtype") else np.asarray(which, dtype=None if which else int)
-    return int(index) if index.ndim == 0 else index
+    if not hasattr(which, "dtype"):
+        which = np.asarray(which, dtype=int if isinstance(which, list) and not which else None)
+    kind = dtype_name(which.dtype)
+    if str(which.dtype) == "torch.uint8" or not (kind == "bool" or "int" in kind):
+        raise TypeError(
+            f"rows of params are whole numbers, or a mask of truth values; got {which.dtype}"
+        )
+    if isinstance(which, np.ndarray):  # Torch takes neither reversed arrays nor unsigned numbers
+        which = np.array(which, bool if kind == "bool" else np.int64, order="C")
+    if kind == "bool":
+        return which
+    index = int(which) if which.ndim == 0 else which
+    if envs is not None and isinstance(index, (int, np.ndarray)):
+        rows = np.atleast_1d(index)
+        if len(wrong := rows[(rows < -envs) | (rows >= envs)]):
+            raise IndexError(f"there are environments 0 to {envs - 1}; got {wrong[0]}")
+    return index
 
 
 def _rows(array: Any, index: Any) -> Any:

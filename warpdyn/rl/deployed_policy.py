@@ -4,7 +4,6 @@ commands."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,10 +39,18 @@ class DeployedPolicy:
     `<commanded>_range`, or from `<commanded>_lowest` to it; it follows them by at most
     `<commanded>_rate` per second, if the task has these numbers.
     commands: the number of its values, 0 without a command.
+    ValueError: q, v or the command has another size, is not finite, or the task has no command; the
+    arrays that the policy carries stay as they are.
     observation (n,): the last observation.
     """
 
     def __init__(self, task: Task, policy: Policy):
+        if not isinstance(task, Task):
+            raise TypeError(f"task must be a warpdyn.rl.Task, such as rl.make(name), got {task!r}")
+        if not isinstance(policy, Policy):
+            raise TypeError(
+                f"policy must be a warpdyn.rl.Policy, such as rl.Policy(file), got {policy!r}"
+            )
         self.task, self.policy, self.period = task, policy, task.step_seconds
         try:
             robot_step = RobotStep(task)
@@ -67,7 +74,8 @@ class DeployedPolicy:
 
     def twin(self) -> DeployedPolicy:
         """The same policy for another robot, with the same kernels."""
-        other = copy(self)
+        other: DeployedPolicy = object.__new__(DeployedPolicy)
+        other.__dict__.update(self.__dict__)
         other._start()
         return other
 
@@ -82,10 +90,11 @@ class DeployedPolicy:
 
     def step(self, q: Any, v: Any, command: Any = None) -> PolicyCommand:
         """The policy's command in this state; call it every `period` seconds."""
-        arrays = self._arrays
+        arrays, model = self._arrays, self.task.model
+        q, v = _finite("q", q, model.nq), _finite("v", v, model.nv)
+        asked = self._checked_command(command)
         arrays["q_now"][0], arrays["v_now"][0] = q, v
         if self.commands:
-            asked = np.zeros(self.commands) if command is None else np.ravel(command)
             now = arrays["asked"].reshape(-1)
             change = np.clip(asked, self._least, self._limit) - now
             now += np.clip(change, -self._most, self._most)
@@ -101,12 +110,28 @@ class DeployedPolicy:
     def torques(self, q: Any, v: Any) -> np.ndarray:
         """Torques of the drives at positions and velocities of the joints (joints,), within their
         efforts [N·m, N]; zero until the first step."""
+        q, v = (_row(name, x, self.joints) for name, x in (("q", q), ("v", v)))
         targets, tau = self.wanted
         if targets is None:
             return np.array(tau)
         kp, kd, effort = self._gains
-        driven: np.ndarray = np.clip(kp * (targets - q) - kd * np.asarray(v), -effort, effort)
+        driven: np.ndarray = np.clip(kp * (targets - q) - kd * v, -effort, effort)
         return driven + tau
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        """Refuse `copy` and `pickle`: the kernels are bound to memory of this process."""
+        raise TypeError(
+            "a DeployedPolicy cannot be pickled or copied: its kernels are bound to its arrays in this "
+            "process; use twin() for another robot, and make it from its task and file elsewhere"
+        )
+
+    def _checked_command(self, command: Any) -> np.ndarray:
+        """The command as (commands,); zeros for None."""
+        if command is None:
+            return np.zeros(self.commands)
+        if not self.commands:
+            raise ValueError(f"{self.task.name} has no command; leave it out, got {command!r}")
+        return _finite("command", np.ravel(command), self.commands)
 
     def _start(self) -> None:
         """Allocate its arrays, and bind the kernels to them."""
@@ -127,3 +152,22 @@ class DeployedPolicy:
         observe = bind(robot_step.observe, model, *arrays.values(), *given, out=out)
         acting = [arrays[n] for n in (*robot_step.carried, "action")]
         return observe, bind(robot_step.command, model, *acting, *given)
+
+
+def _row(name: str, values: Any, width: int) -> np.ndarray:
+    """Values as an array (width,)."""
+    try:
+        row = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be {width} numbers, got {values!r}") from None
+    if row.shape not in ((width,), (1, width)):
+        raise ValueError(f"{name} must be ({width},), got {row.shape}")
+    return row.reshape(width)
+
+
+def _finite(name: str, values: Any, width: int) -> np.ndarray:
+    """Values as an array (width,), all finite: the policy would carry others to its next steps."""
+    row = _row(name, values, width)
+    if not np.isfinite(row).all():
+        raise ValueError(f"{name} must be finite numbers, got {row}")
+    return row

@@ -64,10 +64,21 @@ class Policy:
         self.width, self.actions = (int(x[1]) for x in shapes)
 
     def __call__(self, observations: Any) -> np.ndarray:
-        """Actions for observations."""
+        """Actions for observations. ValueError: they have another shape."""
         rows = np.asarray(observations, dtype=np.float32)
+        if rows.ndim not in (1, 2) or rows.shape[-1] != self.width:
+            raise ValueError(
+                f"observations must be ({self.width},) or (B, {self.width}), got {rows.shape}"
+            )
         (actions,) = self._session.run(None, {self._input: np.atleast_2d(rows)})
         return actions if rows.ndim > 1 else actions[0]
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        """Refuse `copy` and `pickle`: the network is in memory of onnxruntime."""
+        raise TypeError(
+            "a Policy cannot be pickled or copied: its network is in memory of onnxruntime; read its "
+            "file again there, rl.Policy(policy.path)"
+        )
 
     def check(self, task: Task, width: int) -> None:
         """Raise for a policy of another robot, or with another number of observations or actions

@@ -86,10 +86,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             raise TaskError(f"{task.name} has no model: set self.model = wd.load_robot(...)")
         if autoreset not in MODES:
             raise ValueError(f'autoreset must be "same_step" or "next_step", got {autoreset!r}')
-        if not 0 <= first < LARGEST:
-            raise ValueError(
-                f"first must be the number of an environment, from 0 on, got {first!r}"
-            )
+        first = whole_number("first", first, least=0, most=LARGEST - 1)
         self.num_envs, self.device = whole_number("envs", envs), device
         if dtype not in ("float32", "float64"):
             raise ValueError(f'dtype must be "float32" or "float64", got {dtype!r}')
@@ -136,6 +133,13 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         if name in BOUND and self.__dict__.get(name, value) is not value:
             raise AttributeError(f"{name} cannot be replaced; write into it: env.{name}[:] = ...")
         super().__setattr__(name, value)
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        """Refuse `copy` and `pickle`: the launches are bound to memory of this process."""
+        raise TypeError(
+            "a VecEnv cannot be pickled or copied: its launches are bound to its tensors in this "
+            "process; pickle its task, and make another VecEnv with the same arguments"
+        )
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Reset all environments; returns observations and an empty dictionary."""

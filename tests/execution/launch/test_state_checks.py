@@ -160,6 +160,13 @@ def test_a_stiffness_must_be_above_zero() -> None:
             check_bounds(call)
 
 
+@pytest.mark.parametrize("gravity", [(0.0, 0.0, np.nan), np.full((6, 3), np.inf)])
+def test_a_simulation_refuses_a_gravity_that_is_not_finite(gravity: Any) -> None:
+    """It would start all robots again in each step, and count failures."""
+    with pytest.raises(ValueError, match=r"gravity.*: entry [02] is (nan|inf)"):
+        wd.Simulation(MODEL, 6, points=[], gravity=gravity, dtype="float64")
+
+
 def test_debug_mode_accepts_valid_calls(debug: None) -> None:
     """They have valid states, or are functions for quaternions of any length. Wrong shapes are
     still refused."""

@@ -256,3 +256,25 @@ def test_options_that_mujoco_merges_are_remarked(folder: Path) -> None:
             lines = wd.load(path, loops="cut").warnings
         said = [line for line in lines if "<option> of an attached model" in line]
         assert bool(said) is (word == "merge")
+
+
+@pytest.mark.filterwarnings("ignore::warpdyn.ModelWarning")
+def test_strippath_of_the_outer_file_leaves_files_of_attached_models(folder: Path) -> None:
+    """Each model finds its files by its own settings, also if the outer folder has a file of that
+    name. A model between the two strips its own names alone."""
+    (folder / "outer").mkdir()
+    (folder / "outer" / "part.obj").write_text(TETRAHEDRON.format(0.9))
+    path = arm(folder, PARTS["a body"])
+    text = path.read_text()
+    path.write_text(text.replace('angle="degree"', 'meshdir="outer" strippath="true"'))
+    ours, theirs = wd.load(path), mujoco.MjModel.from_xml_path(str(path))
+    assert ours.link("l_palm").mass == pytest.approx(theirs.body("l_palm").mass[0], rel=1e-9)
+    mesh = next(v for v in ours.link("l_palm").visuals if v.shape == "mesh")
+    assert (mesh.folder / mesh.filename).resolve() == folder / "meshes/part.obj"
+    outermost = folder / "outermost.xml"
+    outermost.write_text(
+        '<mujoco><asset><model name="arm" file="arm.xml"/></asset><worldbody>'
+        '<attach model="arm" prefix="x_"/></worldbody></mujoco>'
+    )
+    again = wd.load(outermost)
+    assert again.link("x_l_palm").mass == pytest.approx(theirs.body("l_palm").mass[0], rel=1e-9)

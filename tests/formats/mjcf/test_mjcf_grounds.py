@@ -102,3 +102,27 @@ def test_a_plane_whose_place_cannot_be_read_is_no_ground() -> None:
         wd.load(f"<mujoco><worldbody>{planes}{body}</worldbody></mujoco>").link("b").collisions
     )
     assert shape.on_ground is not None and shape.on_ground.friction == 2.0
+
+
+PAIRED = '<contact><pair geom1="field" geom2="foot" friction=".3 .3"/></contact>'
+
+
+@pytest.mark.parametrize(
+    ("level", "field", "pair", "is_remarked"),
+    [
+        ('friction="1"', 'friction=".1"', "", True),
+        ('friction=".1"', 'friction=".1" priority="1" solref=".03 1"', "", True),
+        ('friction=".3"', "", PAIRED, True),
+        ('friction=".1"', 'friction=".1"', "", False),
+        ('friction="1"', 'friction=".1" contype="0" conaffinity="0"', "", False),
+    ],
+)
+def test_grounds_with_different_contacts_are_remarked(
+    level: str, field: str, pair: str, is_remarked: bool
+) -> None:
+    """A shape has one contact with the ground here, that of the first; MuJoCo's has one for each."""
+    text = TEXT.format(LEVEL.format(level) + FIELD.format(field), 1, 'friction="0.05"', pair)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wd.ModelWarning)
+        said = " ".join(wd.load(text).warnings)
+    assert is_remarked == ("of a second ground that differ from the first (1)" in said)

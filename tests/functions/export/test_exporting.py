@@ -333,7 +333,7 @@ def test_a_loop_that_ends_early_is_exported_with_bounded_loops(
 COMMENTS = """\
 tip: Forward kinematics: poses of links in the world, or in the frame `relative_to`.
 
-q: configuration [rad, m], 2; quaternions are x y z w
+q: configuration [rad, m], 2
 pose: homogeneous transform, link axes to those of the world or of relative_to [m], 4 x 4,
 rows one after the other
 frame = tip
@@ -349,6 +349,24 @@ def test_comments_describe_the_arrays_and_the_cost() -> None:
     comments = re.findall(r"(?:^/// ?.*\n)+", text, re.MULTILINE)
     lines = [[line[4:] for line in each.splitlines()] for each in comments]
     assert "\n\n".join("\n".join(each) for each in lines) == COMMENTS
+
+
+def test_comments_state_conventions_and_the_order_of_varying_numbers(tmp_path: Path) -> None:
+    """The order of quaternions and the axes of the base, and the links whose numbers vary. Links are
+    in the model's order, whatever the order of the caller."""
+    (tmp_path / "r.urdf").write_text(wd.load_robot("quadruped").to_urdf())
+    model = wd.load_urdf(tmp_path / "r.urdf", floating_base=True, quaternion="wxyz")
+    model = model.with_base_velocity("world")
+    params = model.params(mass={"FL_foot": 0.1, "FL_hip": 0.5})
+    calls = [partial(wd.rnea, params=params, f_ext={"FL_foot": np.zeros((1, 6))})]
+    text = wd.export(model, calls).replace("\n/// ", " ")
+    for said in (
+        "q: configuration [rad, m], 19; quaternions are w x y z",
+        "v: velocity [rad/s, m/s], 18; the free base's in the world's axes, at its origin",
+        "mass: [kg], 2, of FL_hip, FL_foot",
+        "in its axes [N, N m], 6, on FL_foot",
+    ):
+        assert said in text, said
 
 
 def test_the_header_describes_the_robot() -> None:

@@ -83,6 +83,10 @@ def test_too_few_poses_are_refused_and_joints_can_be_left_out() -> None:
     for q, tau in ((Q, OWN * np.nan), (Q * np.nan, OWN)):
         with pytest.raises(ValueError, match="finite"):
             wd.diagnose_gravity(MODEL, q, tau)
+    free = wd.load_robot("ur5e", floating_base=True)
+    with pytest.raises(ValueError, match=r"joints must have one coordinate each, got .* with 6"):
+        q = wd.random_configuration(free, 3)
+        wd.diagnose_gravity(free, q, np.zeros((3, free.nv)), joints=[free.base_joint])
     pan = wd.diagnose_gravity(MODEL, Q, OWN + np.eye(6)[0] / 2).joints[0]
     assert pan.scale == 0.0 and pan.scale_deviation == np.inf
     assert pan.offset == pytest.approx(0.5)

@@ -297,6 +297,27 @@ def test_wrong_signs_links_and_samples_are_refused(random_motion) -> None:
         wd.identify_payload_in_motion(MODEL, TOOL, time / 5, q, v[:99], tau, cutoff=100.0)
     with pytest.raises(ValueError, match="finite"):
         wd.identify_payload(MODEL, TOOL, q, v, a, tau * np.nan)
+    for cutoff in (0.0, np.nan, "10 Hz"):
+        with pytest.raises(ValueError, match="cutoff must be a frequency above 0"):
+            wd.identify_payload_in_motion(MODEL, TOOL, time, q, v, tau, cutoff=cutoff)
+    for name, rows in (
+        ("q", (q[:, :5], v, tau)),
+        ("v", (q, v[:, 0], tau)),
+        ("tau", (q, v, v[:, 1:])),
+    ):
+        with pytest.raises(ValueError, match=rf"{name} must be \(100, 6\), got \(100,"):
+            wd.identify_payload_in_motion(MODEL, TOOL, time / 5, *rows, cutoff=100.0)
+
+
+@pytest.mark.parametrize("joints", [[], [*MODEL.joint_names[2:], MODEL.joint_names[-1]]])
+def test_measured_joints_are_named_once(random_motion, joints: list[str]) -> None:
+    """The noise of a joint that is named twice would count as independent: deviations would be too
+    small."""
+    with pytest.raises(ValueError, match="joints must name at least one joint, and each once, got"):
+        wd.identify_payload(MODEL, TOOL, *random_motion, joints=joints)
+    q, _, _, tau = random_motion
+    with pytest.raises(ValueError, match="joints must name at least one joint, and each once, got"):
+        wd.diagnose_gravity(MODEL, q, tau, joints=joints)
 
 
 @pytest.mark.parametrize(("share", "told"), [(0.9, True), (1.1, False)])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 import warpdyn as wd
@@ -94,3 +97,47 @@ def test_pairs_with_the_ground_have_the_coefficients_of_the_file() -> None:
         pairs = wd.ContactPairs(model).with_ground("b", friction=friction)
         assert pairs.friction[-1] == sliding
         assert (pairs.torsional_friction[-1], pairs.rolling_friction[-1]) == (0.02, 0.003)
+
+
+def test_a_link_is_paired_with_the_ground_once() -> None:
+    """Two equal contacts would be twice as stiff."""
+    with pytest.raises(ValueError, match="red touches the ground already; name it once"):
+        PAIRS.with_ground("red").with_ground("blue", "red")
+    with pytest.raises(ValueError, match="red touches the ground already; name it once"):
+        PAIRS.with_ground("red", "red")
+    assert PAIRS.with_ground("red").with_ground("blue").links[3:] == (
+        ("ground", "red"),
+        ("ground", "blue"),
+    )
+
+
+def test_a_link_without_a_shape_cannot_touch_the_ground() -> None:
+    """It has none, or its mesh cannot be read: it would fall through the ground."""
+    with pytest.raises(ValueError, match=r"world has no shape that can touch the ground$"):
+        PAIRS.with_ground("world")
+    gone = wd.description.Geometry("mesh", (1.0, 1.0, 1.0), filename="gone.stl")
+    builder = wd.ModelBuilder("r").add_link("world")
+    builder.add_link("b", mass=1.0, inertia=np.eye(3), collisions=[gone])
+    builder.add_joint("free", "floating", "world", "b")
+    with pytest.raises(ValueError, match=r"b has no shape that can touch the ground \(.*gone.stl"):
+        wd.ContactPairs(builder.build()).with_ground("b")
+
+
+def test_patterns_are_names_or_two_of_them() -> None:
+    for wrong in (("red",), ("red", "blue", "green")):
+        with pytest.raises(ValueError, match="pairs are two names of links, or one for every"):
+            PAIRS.only(wrong)  # type: ignore[arg-type]
+
+
+def test_meshes_on_the_ground_have_the_chosen_number_of_vertices(tmp_path: Path) -> None:
+    """As in pairs with other bodies, also after a choice of pairs."""
+    trimesh = pytest.importorskip("trimesh")
+    trimesh.creation.icosphere(2).export(tmp_path / "ball.stl")
+    text = """<robot name="r"><link name="b"><inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><geometry><mesh filename="ball.stl"/></geometry></collision></link></robot>"""
+    (tmp_path / "r.urdf").write_text(text)
+    model = wd.load(tmp_path / "r.urdf", floating_base=True)
+    for count in (8, 32):
+        pairs = wd.ContactPairs(model, mesh_vertices=count).without()
+        assert len(pairs.with_ground("b")[0].second.vertices) == count

@@ -192,3 +192,29 @@ def test_links_with_joints_are_not_free_bodies() -> None:
         sim.body("panda_link3")
     with pytest.raises(KeyError, match="no link named 'kube'"):
         sim.body("kube")
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
+def test_values_that_are_no_states_are_refused(library: str) -> None:
+    """Nothing is written. A robot would otherwise start again from its first configuration, and be
+    counted as a failure, in the next step."""
+    usable(library, "cpu")
+    scene = wd.load_robot("cartpole").with_object("cube", CUBE, mass=1.0, pose=(0, 0, 1))
+    like = make_array(library, np.zeros(1, np.float32), "cpu")
+    sim = wd.Simulation(scene, 3, points=[], like=like)
+    cube, before = sim.body("cube"), sim.state()
+    rows = np.tile([0.0, 0, 1, 0, 0, 0, 1], (3, 1))
+    rows[2, 6] = 2.0
+    with pytest.raises(ValueError, match="quaternion of a pose must have length 1, got 2"):
+        cube.reset(pose=rows)
+    with pytest.raises(ValueError, match="quaternion of a pose must have length 1, got 2"):
+        cube.reset([2, 0], pose=rows)
+    with pytest.raises(ValueError, match=r"pose must be finite .* first at \(1,\): nan"):
+        cube.reset([1], pose=[0, np.nan, 1, 0, 0, 0, 1], velocity=np.zeros(6))
+    with pytest.raises(ValueError, match=r"velocity must be finite .* first at \(0, 5\): inf"):
+        cube.reset([1], velocity=[[0, 0, 0, 0, 0, np.inf]])
+    with pytest.raises(ValueError, match=r"q is not a state, .* quaternion of world_to_cube"):
+        sim.reset([0], q=np.zeros(scene.nq))
+    for name, array in sim.state().items():
+        np.testing.assert_array_equal(array, before[name])
+    cube.reset([1], pose=rows)  # only the rows that are used count

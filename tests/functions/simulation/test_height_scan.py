@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from array_kinds import LIBRARIES, host, make_array, usable
@@ -91,3 +93,17 @@ def test_a_tensor_as_pattern_has_a_gradient() -> None:
     found = wd.height_scan(MODEL, Q, pattern, terrain=wd.HeightMap(HEIGHTS, 0.5))
     (slope,) = torch.autograd.grad(found.sum(), pattern)
     assert slope.shape == pattern.shape and slope[:3].abs().min() > 0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("library", ["numpy", "torch", "warp", "jax"])
+def test_a_pattern_of_plain_numbers_takes_the_type_of_the_state(library: str, dtype: Any) -> None:
+    usable(library, "cpu")
+    model = wd.load_robot("quadruped")
+    q = wd.random_configuration(model, 3)
+    pattern, terrain = [[0.1, -0.2], [0.3, 0.0]], wd.Plane((0.1, 0.2))
+    wanted = wd.height_scan(model, q, np.array(pattern), terrain=terrain)
+    single = make_array(library, q.astype(dtype), "cpu")
+    found = np.asarray(wd.height_scan(model, single, pattern, terrain=terrain))
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, wanted, atol=1e-5)

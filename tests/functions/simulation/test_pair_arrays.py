@@ -8,6 +8,7 @@ from documented_numbers import check_numbers
 
 import warpdyn as wd
 from warpdyn.algorithms.simulation.contact_shapes import ContactPair, ContactShape
+from warpdyn.execution.launch.state_checks import check_bounds
 from warpdyn.functions.simulation import pair_arrays as pair_arrays_module
 from warpdyn.functions.simulation.pair_arrays import MOST_CONTACTS, checked_pairs, pair_arrays
 from warpdyn.functions.simulation.step_options import StepOptions
@@ -66,6 +67,28 @@ def test_infinite_friction_of_pairs_is_refused() -> None:
     endless = wd.description.PairContact(friction=np.inf)
     with pytest.raises(ValueError, match="friction must be finite, got inf"):
         wd.step(TWO, Q, V, V, pairs=PAIRS, pair_contact=endless)
+
+
+def test_a_stiffness_of_pairs_must_be_above_zero() -> None:
+    """Contacts without stiffness have no force, and their equations no solution. Infinite ones are
+    as stiff as the step allows."""
+    start = Q.copy()
+    start[:, -5] = 0.075  # they overlap by 15 mm
+    for number in (0.0, 0, (0.0,), np.zeros((1, 1)), np.nan):
+        contact = wd.description.PairContact(stiffness=number)
+        with pytest.raises(ValueError, match="stiffness must be above 0, got"):
+            wd.step(TWO, start, V, V, pairs=PAIRS, pair_contact=contact)
+    call = wd.step.describe(
+        TWO,
+        Q,
+        V,
+        V,
+        pairs=PAIRS,
+        pair_contact=wd.description.PairContact(stiffness=np.ones((1, 1))),
+    )
+    call.arrays["pair_stiffness"][0] = 0.0
+    with pytest.raises(ValueError, match=r"pair_stiffness in environment 0: .*must be above 0"):
+        check_bounds(call)
 
 
 def test_a_restitution_above_one_is_refused() -> None:

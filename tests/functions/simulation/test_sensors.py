@@ -249,6 +249,43 @@ def test_sensors_of_a_simulation_equal_the_sensor_functions(box: wd.Model) -> No
     assert pressed and plain.imu.shape == (2, 0, 6) and plain.contacts.shape == (2, 0)
 
 
+SLOPE = (0.6, -0.2)
+NODES = np.linspace(-3.0, 3.0, 11)
+
+
+@pytest.mark.parametrize(
+    "terrain",
+    [
+        wd.Plane(SLOPE),
+        wd.HeightMap(SLOPE[0] * NODES[:, None] + SLOPE[1] * NODES, 0.6),
+        wd.HeightMap(SLOPE[0] * NODES[:, None] + SLOPE[1] * NODES, 0.6, offset=(0.5, 0.5, 0.2)),
+    ],
+    ids=["plane", "map", "map with an offset"],
+)
+def test_the_moment_of_a_force_on_sloping_ground_turns_the_link(terrain: Any) -> None:
+    """The rate of a ball's angular momentum. Without friction it is zero, though the force of the
+    ground is inclined."""
+    bare = wd.ModelBuilder("w").add_link("w").build()
+    ball = bare.with_object("ball", wd.description.Sphere(0.1), mass=2.0, pose=(0.0, 0.0, 0.11))
+    friction = np.array([[0.0], [0.1], [0.8]])
+    options: dict[str, Any] = {"terrain": terrain, "dt": 0.001, "substeps": 1, "dtype": "float64"}
+    sensors = wd.Sensors(links=["ball"])
+    sim = wd.Simulation(ball, 3, ground=wd.Ground(friction=friction), sensors=sensors, **options)
+    for _ in range(20):
+        before = sim.v[:, 3:].copy()
+        sim.step()
+        moment = sim.link_forces[:, 0, 3:]
+        np.testing.assert_allclose(
+            0.4 * 2.0 * 0.1**2 * (sim.v[:, 3:] - before) / 0.001, moment, atol=2e-3
+        )
+    assert (np.abs(sim.forces[:, 0, 0]) > 1.0).all() and np.abs(moment[0]).max() < 1e-9
+    assert (np.abs(moment[1:, :2]) > 0.05).all()
+    same = wd.link_contact_forces(
+        ball, sim.q, sim.forces, points=sim.points, frames=["ball"], terrain=terrain
+    )
+    np.testing.assert_allclose(sim.link_forces, same, atol=1e-9)
+
+
 def test_sensors_of_a_failed_state_read_zero(box: wd.Model) -> None:
     """Other environments do not change. A reset clears the sensors, and a checkpoint has them."""
     sims = [simulation(box, 3) for _ in range(2)]

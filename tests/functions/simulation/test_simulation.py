@@ -296,6 +296,12 @@ def test_invalid_arguments_are_refused() -> None:
         sim.reset([0, 1], q=np.zeros((3, 2)))
     with pytest.raises(ValueError, match=r"v must be \(2,\) or \(1, 2\), got \(3,\)"):
         sim.reset(np.arange(6) == 2, q=np.zeros(2), v=np.zeros(3))
+    with pytest.raises(ValueError, match=r"q is not a state, .* rows to reset: .* 1: elbow is nan"):
+        sim.reset([0, 3], q=[[0.0, 1.0], [0.0, np.nan]])
+    with pytest.raises(
+        ValueError, match=r"v must be finite .*; 1 are not, the first at \(1,\): inf"
+    ):
+        sim.reset([0], v=[0.0, np.inf])
     with pytest.raises(ValueError, match=r"targets must be \(2,\) or \(6, 2\), got \(6, 3\)"):
         sim.step(np.zeros((6, 3)))
     assert all(np.array_equal(x, before[n]) for n, x in sim.state().items())

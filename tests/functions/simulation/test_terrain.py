@@ -174,6 +174,20 @@ def test_an_offset_places_an_environment_on_the_map() -> None:
         assert all(np.array_equal(a[:, 0], b[:, k]) for a, b in zip(alone, here, strict=True))
 
 
+@pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
+def test_offsets_of_plain_numbers_take_the_type_of_the_state(library: str) -> None:
+    """As all plain numbers do."""
+    usable(library, "cpu")
+    places = [[0.25, -0.25, 0.0], [-0.5, 0.25, 0.125]]
+    terrain = wd.HeightMap(ROUGH, 0.25)
+    pattern = [[0.0, 0.0]]
+    q = raised_balls(2)
+    wanted = wd.height_scan(BALL, q, pattern, terrain=terrain.with_offset(np.array(places)))
+    single = make_array(library, q.astype(np.float32), "cpu")
+    found = wd.height_scan(BALL, single, pattern, terrain=terrain.with_offset(places))
+    np.testing.assert_allclose(np.asarray(found), wanted, atol=1e-6)
+
+
 def test_friction_of_a_map_scales_the_grounds_friction() -> None:
     """A box at 1 m/s stops on full friction.
 
@@ -319,6 +333,10 @@ def test_jacobians_by_heights_are_refused() -> None:
         ({"offset": np.zeros((3, 4))}, "offset must be"),
         ({"offset": 1.0}, r"offset must be \(2,\).*got 1.0"),
         ({"offset": (1.0, np.nan)}, "offset must be finite"),
+        ({"offset": np.full((3, 2), np.nan)}, "offset must be finite"),
+        ({"offset": [[1.0, 2.0], [3.0]]}, "offset must be rows of x, y"),
+        ({"origin": (1.0, 2.0, 3.0)}, "origin must be 2 finite numbers"),
+        ({"origin": 1.0}, "origin must be 2 finite numbers"),
     ],
 )
 def test_invalid_height_maps_are_refused(arguments: dict[str, Any], error: str) -> None:
@@ -337,6 +355,15 @@ def test_invalid_terrains_are_refused() -> None:
         wd.step(*state, terrain=wd.Plane((0.1,)), **BALL_OPTIONS)
     with pytest.raises(ValueError, match="level must be a finite height"):
         wd.step(*state, terrain=wd.Plane(level=np.inf), **BALL_OPTIONS)
+    with pytest.raises(ValueError, match="slope must be finite"):
+        wd.step(*state, terrain=wd.Plane(np.full((2, 2), np.inf)), **BALL_OPTIONS)
+    with pytest.raises(ValueError, match="normal must be 3 finite numbers"):
+        wd.Plane.with_normal((0.0, 1.0))
+    with pytest.raises(TypeError, match="heights must be rows of numbers, got 'hills'"):
+        wd.HeightMap("hills", 0.1)  # type: ignore[arg-type]
+    for wrong in (-1, 1.5, "a"):
+        with pytest.raises(ValueError, match="seed must be a whole number of at least 0"):
+            wd.HeightMap.generate("rough", seed=wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="points up"):
         wd.Plane.with_normal((1.0, 0.0, 0.0))
     assert wd.Plane.with_normal((-0.5, 0.0, 1.0)).slope == (0.5, 0.0)

@@ -77,6 +77,11 @@ def test_every_configuration_contains_the_poses_of_objects() -> None:
     [
         ({"mass": 0.0}, ValueError, "a number above 0"),
         ({"mass": float("inf")}, ValueError, "a number above 0"),
+        ({"mass": "1 kg"}, ValueError, "a number above 0"),
+        ({"mass": [1.0, 2.0]}, ValueError, "a number above 0"),
+        ({"shape": wd.description.Sphere("big")}, ValueError, "lengths above 0"),  # type: ignore[arg-type]
+        ({"color": "red"}, ValueError, "red, green, blue"),
+        ({"color": 0.5}, ValueError, "red, green, blue"),
         ({"shape": (1, 2, 3)}, TypeError, "a Box, Sphere, Cylinder or Capsule of wd.description"),
         ({"shape": wd.description.Box(1, 1, 0)}, ValueError, "lengths above 0"),
         ({"pose": (1, 2)}, ModelError, 'object "cube": a pose is'),

@@ -21,6 +21,7 @@ from .link_contact_forces import (
 from .pair_slots.pair_memory import INFINITE
 from .scene import Scene
 from .substeps import Launch, launch, state_size
+from .uneven_ground import Terrain, terrain_of
 
 BY_ROW = ("impulses", "forces", "loop_forces", "pair_impulses", "pair_forces")
 """Results with several numbers for each point, loop, contact or pair."""
@@ -94,7 +95,8 @@ def guarded_step(
     results["failures"] = [failures[0] + if_finite(0.0, 1.0)]
     results |= earlier_targets
     if sensors is not None:
-        results |= _readings(tree, end, results, scene, sensors, gravity, f_ext)
+        terrain = terrain_of(named)
+        results |= _readings(tree, end, results, scene, sensors, gravity, f_ext, terrain)
         for name in ("imu", "link_forces"):
             results[name] = finite(results[name])
     return tuple(results.values())
@@ -108,6 +110,7 @@ def _readings(
     sensors: Measurements,
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
+    terrain: Terrain | None,
 ) -> dict[str, list]:
     """Readings of the sensors by name. `finite`: results of the launch, zero if it failed."""
     q, v = end.results["q"], end.results["v"]
@@ -127,6 +130,7 @@ def _readings(
         points=scene.points,
         frames=sensors.links,
         reference="local_world_aligned",
+        terrain=terrain,
     )
     flags: list[list] = [
         contact_flags(

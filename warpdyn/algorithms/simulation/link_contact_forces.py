@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...algebra.scalar import Scalar, maximum, select_less
 from ...algebra.spatial import ZERO, Vector
@@ -11,6 +11,7 @@ from ...model.tree import Tree
 from ..frames import body_placements
 from .contact_rows import ContactPoint
 from .contact_shapes import ContactPair
+from .uneven_ground import Terrain, terrain_of
 
 
 class Measurements(NamedTuple):
@@ -34,13 +35,15 @@ def link_contact_forces(
     points: Sequence[ContactPoint],
     frames: Sequence[str],
     reference: str,
+    terrain: Terrain | None = None,
 ) -> list[list[Scalar]]:
     """Net force and moment of the contacts of each link: 6 for each frame [N, N·m].
 
-    q: nq [m, rad].  forces: 3 for each point, in the world's axes [N]; each acts at the lowest
-    point of the sphere.  moments: of torsional and rolling friction, 3 for each point in the world's
-    axes [N·m].  reference: "local", "world" or "local_world_aligned". RBDA section 2.6: moments
-    about the origin that the reference names.
+    q: nq [m, rad].  forces: 3 for each point, in the world's axes [N]; each acts where the sphere is
+    deepest: at its lowest point, or on a `terrain` against the normal of the ground below its
+    centre.  moments: of torsional and rolling friction, 3 for each point in the world's axes [N·m].
+    reference: "local", "world" or "local_world_aligned". RBDA section 2.6: moments about the origin
+    that the reference names.
     """
     seats = [tree.frames[name] for name in frames]
     X = body_placements(tree, q, [seat.body for seat in seats])
@@ -51,15 +54,37 @@ def link_contact_forces(
         for n, (point, each) in enumerate(zip(points, forces, strict=True)):
             if point.link == name:
                 f = Vector(*each)
-                lowest = T.R.to_parent(Vector(*point.centre)) - Vector(0.0, 0.0, point.radius)
+                centre = T.R.to_parent(Vector(*point.centre))
+                deepest = centre - _normal_below(terrain, T.p + centre) * point.radius
                 force = force + f
-                moment = moment + (T.p + lowest if reference == "world" else lowest).cross(f)
+                moment = moment + (T.p + deepest if reference == "world" else deepest).cross(f)
                 if moments is not None:
                     moment = moment + Vector(*moments[n])
         if reference == "local":
             force, moment = T.R.to_child(force), T.R.to_child(moment)
         wrenches.append([*force, *moment])
     return wrenches
+
+
+def link_forces_on_ground(
+    tree: Tree,
+    q: Sequence[Scalar],
+    forces: Sequence[Sequence[Scalar]],
+    *more: Sequence,
+    arrays: tuple[str, ...],
+    **options: Any,
+) -> list[list[Scalar]]:
+    """`link_contact_forces` with the arrays `more` by name: moments, and those of a terrain."""
+    named: dict[str, Any] = dict(zip(arrays, more, strict=True))
+    moments = named.pop("moments", None)
+    return link_contact_forces(tree, q, forces, moments, terrain=terrain_of(named), **options)
+
+
+def _normal_below(terrain: Terrain | None, centre: Vector) -> Vector:
+    """The normal of the ground below a position of the world."""
+    if terrain is None:
+        return Vector(0.0, 0.0, 1.0)
+    return terrain.below(centre.x, centre.y).axes().to_parent(Vector(0.0, 0.0, 1.0))
 
 
 class PairContacts(NamedTuple):

@@ -15,7 +15,7 @@ from ...model.coordinate_ranges import orientation_columns
 from ...model.model import check_model
 from ...model.structure import Structure
 from ..request.call import Call, gather
-from ..request.inputs import ARRAY, Input, argument
+from ..request.inputs import ARRAY, GRAVITY, Input, argument
 from .batch_shape import leading_shape
 
 UNIT = 1e-3
@@ -105,9 +105,12 @@ def check_arrays(call: Call) -> None:
 
 def check_bounds(call: Call) -> None:
     """Raise for a call with numbers below the bounds of its arguments, such as a negative
-    friction."""
+    friction, or with a gravity that is not finite."""
     inputs, arrays = gather(call)
     found: list[str] = []
+    gravity = arrays.get(GRAVITY.name)
+    if gravity is not None and library_of(gravity).readable(gravity):
+        found += _not_finite(call.model, GRAVITY, views.on_host(gravity))
     for name, spec in call.arguments.items():
         if spec.bound and library_of(arrays[name]).readable(arrays[name]):
             found += _below(call, inputs[name], views.on_host(arrays[name]))

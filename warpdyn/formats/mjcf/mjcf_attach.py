@@ -16,7 +16,7 @@ from ...model.description import ModelError
 from ..registry import MJCF
 from ..robot_source import RobotSource
 from .mjcf_composite import with_cables
-from .mjcf_files import Includes, Neighbours
+from .mjcf_files import RELOCATED, Includes, Neighbours, asset_file
 from .mjcf_include import MOST_BYTES, MOST_FILES, with_includes
 from .mjcf_replicate import MOST, with_copies
 from .mjcf_values import COMPILER, Element, MjcfValues
@@ -265,9 +265,9 @@ def _rebase_file_names(
     for element in assets.iter("mesh", "hfield"):
         path = element.get("file")
         if path:
-            bare = settings.get("strippath") == "true"
-            leads = there / (PurePosixPath(path).name if bare else path)
+            leads = there / asset_file(element, path, settings)
             element.set("file", PurePosixPath(os.path.relpath(leads, here)).as_posix())
+            element.set(RELOCATED, "true")
             # MuJoCo names an asset without a name after its file, before that name is rewritten.
             if not element.get("name"):
                 element.set("name", PurePosixPath(path).stem)

@@ -187,6 +187,8 @@ class MjcfContacts:
         self.pairs: list[GeomPair] = []
         self.repeated = 0
         """Number of pairs whose geoms an earlier pair has."""
+        self.ambiguous = 0
+        """Number of geoms whose contacts with two grounds differ. Those with the first one act."""
         self.placed: dict[str, tuple[str, int]] = {}
         """The link of each geom in a pair, and its number among the link's collision shapes."""
 
@@ -221,6 +223,7 @@ class MjcfContacts:
             return mine.on_ground(self.timestep, touches=False, cone=self.cone)
         pair = pairs[0] if pairs else mine._replace(condim=max(mine.condim, 3))
         self.geoms.append(pair)
+        self.ambiguous += any(each != pair for each in pairs[1:])
         return pair.on_ground(self.timestep, cone=self.cone)
 
     def _with_floors(self, body: str, geom: str, mine: GeomContact) -> list[GeomContact]:
@@ -228,9 +231,9 @@ class MjcfContacts:
         come first."""
         named = [each for each in self.pairs if geom and geom in each.geoms]
         pairs = [x.contact for x in named if x.other_than(geom) in self.floor_names]
-        if pairs or {body, WORLD} in map(set, self.excluded_pairs()):
+        if len(pairs) == len(self.floors) or {body, WORLD} in map(set, self.excluded_pairs()):
             return pairs
-        return [mine.mix_with(floor) for floor in self.floors if mine.collides(floor)]
+        return pairs + [mine.mix_with(floor) for floor in self.floors if mine.collides(floor)]
 
     def in_pair(self, geom: str | None) -> bool:
         """True if a <pair> names the geom."""
@@ -292,6 +295,8 @@ class MjcfContacts:
             yield f"fluid forces ({' and '.join(fluid)} of <option>)"
         if count := sum(geom.margin < 0 for geom in self.geoms):
             yield f"negative margins of geoms ({count})"
+        if self.ambiguous:
+            yield f"contact parameters of a second ground that differ from the first ({self.ambiguous})"
         if len({(geom.solref, geom.solimp) for geom in self.geoms}) > 1:
             yield "solref and solimp of single geoms, in the place of one stiffness for all"
         elif any(geom.solimp != DEFAULTS["solimp"] for geom in self.geoms):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from ...model.description import ModelError
@@ -15,6 +15,19 @@ from .mjcf_values import Element
 Includes: TypeAlias = bool | str | os.PathLike[str]
 """The files that may be read: True for the folder of the file and below, False for none, or
 a folder, for it and below."""
+
+RELOCATED = "{warpdyn}relocated"
+"""Attribute of an asset of an attached model, whose file name is complete: the `strippath` of the
+outer file leaves it as it is."""
+
+
+def asset_file(element: Element, name: str, settings: Mapping[str, str]) -> PurePosixPath:
+    """The file of an asset, relative to the folder of meshes.
+
+    settings: attributes of <compiler>.
+    """
+    bare = settings.get("strippath") == "true" and RELOCATED not in element.attrib
+    return PurePosixPath(PurePosixPath(name).name if bare else name)
 
 
 class Neighbours:

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ..robot_source import RobotSource
-from .mjcf_files import Includes, Neighbours
+from .mjcf_files import Includes, Neighbours, asset_file
 from .mjcf_values import Attributes, Element, MjcfValues
 
 MOST_FILES = 2000
@@ -32,9 +32,8 @@ class MjcfMeshes:
     ) -> None:
         self.values = values
         self.neighbours = Neighbours(text, includes, MOST_FILES, MOST_BYTES)
-        settings = values.settings(root)
-        self.folder = settings.get("meshdir", settings.get("assetdir", ""))
-        self.bare_names = settings.get("strippath") == "true"
+        self.settings = values.settings(root)
+        self.folder = self.settings.get("meshdir", self.settings.get("assetdir", ""))
         self.elements: dict[str, tuple[Element, Attributes]] = {}
         self.weighable: dict[str, Mesh] = {}
         for element in root.iterfind("asset/mesh"):
@@ -59,7 +58,6 @@ class MjcfMeshes:
 
     def read_file(self, element: Element, name: str) -> bytes:
         """The content of a file of <asset>, in the folder that the compiler settings name."""
-        file = PurePosixPath(self.folder, name)
-        file = PurePosixPath(self.folder, file.name) if self.bare_names else file
+        file = PurePosixPath(self.folder, asset_file(element, name, self.settings))
         path = self.neighbours.find(self.values, element, str(file))
         return self.neighbours.read_file(self.values, element, path)

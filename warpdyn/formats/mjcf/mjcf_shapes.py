@@ -15,6 +15,7 @@ from ...algebra.spatial import IDENTITY, Placement, Vector
 from ...model.description import Geometry, ModelError, Pose
 from ..meshes.colors import Color, color_of
 from .mjcf_contacts import MjcfContacts
+from .mjcf_files import asset_file
 from .mjcf_grounds import GROUNDS, is_level_at_zero
 from .mjcf_inertia import Part
 from .mjcf_values import Element, MjcfValues
@@ -83,8 +84,8 @@ class MjcfShapes:
             scale = _three(written.get("scale", ""))
             name = written.get("name") or Path(file).stem
             placed = _placement_of_file(values, element, written, scale)
-            file = Path(file).name if settings.get("strippath") == "true" else file
-            self.meshes[name] = MeshAsset(str(meshes / file) if file else "", scale, placed)
+            path = meshes / asset_file(element, file, settings)
+            self.meshes[name] = MeshAsset(str(path) if file else "", scale, placed)
         for element in root.iterfind("asset/material"):
             written = values.attributes(element, "material", None)
             if material := written.get("name"):

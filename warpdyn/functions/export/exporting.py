@@ -22,6 +22,7 @@ from ...codegen.portable_style import Style
 from ...execution.request.call import Call, input_shapes
 from ...execution.request.evaluate import record_call
 from ...model import Model
+from ...model.coordinate_ranges import orientation_columns
 from ...model.model import check_model
 from .compile_ahead import Precision, call_on_zeros, zeros_of
 from .identifiers import identifier
@@ -37,7 +38,7 @@ RESULTS = {
 """Names of results that have a usual symbol; all other results are named `out`."""
 
 ABOUT = {
-    "q": "configuration [rad, m], {}; quaternions are x y z w",
+    "q": "configuration [rad, m], {}",
     "v": "velocity [rad/s, m/s], {}",
     "a": "acceleration [rad/s^2, m/s^2], {}",
     "tau": "joint torques and forces [N m, N], {}",
@@ -48,6 +49,14 @@ ABOUT = {
 }
 """Descriptions of arrays by name, each with a place for its shape."""
 
+ABOUT_PARAMS = {
+    "mass": "[kg], {}",
+    "com": "centre of mass in the link's frame [m], {}",
+    "inertia": "xx xy xz yy yz zz about the centre of mass in the link's axes [kg m^2], {}",
+    "placement": "x y z qx qy qz qw in the parent link [m], {}",
+    "axis": "in the joint's frame, of any length, {}",
+}
+"""Descriptions of model numbers that vary, by quantity."""
 
 MEANINGS = {
     ("reference", "local"): "in the link's axes, at its origin",
@@ -207,8 +216,9 @@ def _export_function(
     whole: Any = function.func if isinstance(function, partial) else function
     about = (inspect.getdoc(whole) or "").split("\n\n", 1)[0]
     lines = [*wrap(f"{name}: {' '.join(about.split())}" if about else name, 92), ""]
+    labels = {c: label for label, c in (*inputs.items(), *results.items())}
     for c, shape in exported.shapes.items():
-        lines += wrap(f"{c}: {ABOUT.get(c, '{}').format(_shape(shape))}", 92)
+        lines += wrap(f"{c}: {_about_array(call, labels[c], c, shape)}", 92)
     for option in call.options:
         if isinstance(option[1], (str, int, float)):
             meaning = f", {MEANINGS[option]}" if option in MEANINGS else ""
@@ -219,6 +229,24 @@ def _export_function(
             f"Loops of at most {steps} steps end early: its time depends on its arguments."
         )
     return replace(exported, about=lines)
+
+
+def _about_array(call: Call[Any], label: str, name: str, shape: tuple[int, ...]) -> str:
+    """The description of an array: its meaning, unit and shape, its conventions of this robot, and
+    the links or joints of its rows, which are in the model's order and not in the caller's."""
+    model, kind = call.model, label.partition(":")
+    if kind[0] == "params" and call.params is not None:
+        rows = f", of {', '.join(call.params.names[kind[2]])}"
+        return ABOUT_PARAMS.get(kind[2], "{}").format(_shape(shape)) + rows
+    if kind[0] == "f_ext":
+        whose = kind[2] or "each link, in the order of the model"
+        return f"force, then torque about its origin, in its axes [N, N m], {_shape(shape)}, on {whose}"
+    text = ABOUT.get(name, "{}").format(_shape(shape))
+    if name == "q" and orientation_columns(model):
+        text += f"; quaternions are {' '.join(model.quaternion)}"
+    if name in ("v", "a", "tau") and model.floating_base:
+        text += f"; the free base's {MEANINGS['reference', model.base_velocity]}"
+    return text
 
 
 def _shape(shape: tuple[int, ...]) -> str:

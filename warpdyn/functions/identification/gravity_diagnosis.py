@@ -13,7 +13,7 @@ from ...model.model import check_model
 from ...model.params import Params
 from ..dynamics import gravity_torques
 from ..regressors import joint_torque_regressor
-from .payload_identification import check_torques
+from .payload_identification import check_torques, measured_columns
 
 FELT = 3.0
 """Number of standard deviations from which an error counts."""
@@ -122,7 +122,11 @@ def diagnose_gravity(
     if not (np.isfinite(q).all() and np.isfinite(tau).all()):
         raise ValueError("poses and torques must be finite")
     names = [j.name for j in model.moving_joints if j.kind.nv == 1] if joints is None else joints
-    columns = model.v_indices(names)
+    columns = measured_columns(model, names)
+    if len(columns) > len(names):
+        raise ValueError(
+            f"joints must have one coordinate each, got {list(names)} with {len(columns)}"
+        )
     own = np.asarray(gravity_torques(model, q, gravity=gravity, params=params))[:, columns]
     rest = tau[:, columns] - own
     found = tuple(_of_joint(*each) for each in zip(names, own.T, rest.T, strict=True))

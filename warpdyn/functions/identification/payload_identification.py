@@ -167,6 +167,8 @@ def identify_payload_in_motion(
     instants = np.asarray(time, dtype=float)
     if instants.ndim != 1 or len(instants) < 10 or not (np.diff(instants) > 0.0).all():
         raise ValueError("time must be at least 10 increasing instants [s]")
+    if not (isinstance(cutoff, (int, float, np.number)) and cutoff > 0.0):
+        raise ValueError(f"cutoff must be a frequency above 0 [Hz], got {cutoff!r}")
     h = float(np.median(np.diff(instants)))
     samples = 0.5 / (cutoff * h)
     if samples < 2.0 - 1e-6:  # less the rounding of the instants
@@ -202,11 +204,14 @@ def _at_instants(
 ) -> list[np.ndarray]:
     """Configurations, velocities and torques of a motion at other instants, between its samples."""
     rows = [np.asarray(x, dtype=float) for x in (q, v, tau)]
-    if any(len(x) != len(instants) for x in rows):
+    if any(x.shape[:1] != instants.shape for x in rows):
         raise ValueError(
             f"q, v and tau must have a row for each of the {len(instants)} instants, got "
-            f"{', '.join(str(len(x)) for x in rows)}"
+            f"{', '.join(str(len(np.atleast_1d(x))) for x in rows)}"
         )
+    for name, x, width in zip(("q", "v", "tau"), rows, (model.nq, model.nv, model.nv), strict=True):
+        if x.shape[1:] != (width,):
+            raise ValueError(f"{name} must be ({len(instants)}, {width}), got {x.shape}")
     q = continue_angles(model, rows[0])
     after = np.clip(np.searchsorted(instants, at, side="right"), 1, len(instants) - 1)
     share = (at - instants[after - 1]) / (instants[after] - instants[after - 1])
@@ -235,7 +240,7 @@ def _linear(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Regressor of the link (N, joints, 10), torques minus the model's (N, joints), and each
     joint's rate, the sign of the rate and one (N, joints, 3)."""
-    columns = range(model.nv) if joints is None else model.v_indices(joints)
+    columns = range(model.nv) if joints is None else measured_columns(model, joints)
     check_torques(model, tau, len(q))
     Y = np.asarray(joint_torque_regressor(model, q, v, a, links=[link], gravity=gravity))
     rest = tau - rnea(model, q, v, a, gravity=gravity)
@@ -362,6 +367,15 @@ def _slopes(parameters: np.ndarray) -> np.ndarray:
     steps = np.diag(1e-6 * size * LENGTH ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2]))
     forward, back = _values(parameters + steps), _values(parameters - steps)
     return np.asarray((forward - back) / (2.0 * steps.sum(axis=1)[:, None])).T
+
+
+def measured_columns(model: Model, joints: Sequence[str]) -> list[int]:
+    """Columns of v of the joints with measured torques. ValueError: there is none, or one twice,
+    whose noise would count as independent."""
+    columns = model.v_indices(joints)
+    if not columns or len(set(columns)) < len(columns):
+        raise ValueError(f"joints must name at least one joint, and each once, got {list(joints)}")
+    return columns
 
 
 def check_torques(model: Model, tau: np.ndarray, samples: int) -> None:

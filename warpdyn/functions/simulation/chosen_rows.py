@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, Library
+from ...arrays import Array, Library, views
 from ...execution.config import config
 
 Rows = tuple[Any, int | None]
@@ -98,6 +98,16 @@ class ChosenRows:
 
     def _mine(self, values: Any) -> bool:
         return isinstance(values, self.library.array_type)
+
+
+def refuse_not_finite(name: str, values: Any) -> None:
+    """Raise ValueError for an array with entries that are NaN or infinite."""
+    host = views.on_host(values)
+    if wrong := np.argwhere(~np.isfinite(host)).tolist():
+        first = tuple(wrong[0])
+        raise ValueError(
+            f"{name} must be finite numbers; {len(wrong)} are not, the first at {first}: {host[first]}"
+        )
 
 
 def _in_numpy(where: Any) -> Any:

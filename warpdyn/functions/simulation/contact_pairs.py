@@ -62,6 +62,7 @@ class ContactPairs(Sequence[ContactPair]):
         mesh_vertices = whole_number("mesh_vertices", mesh_vertices, least=4, most=LARGEST_MESH)
         self.model = model
         self.slots = None if slots is None else whole_number("slots", slots)
+        self._mesh_vertices = mesh_vertices
         # A shape in many pairs is read once, because a mesh is a file.
         shapes_read: dict[tuple[str, int], ContactShape | None] = {}
         left_out: list[LeftOut] = []
@@ -93,17 +94,30 @@ class ContactPairs(Sequence[ContactPair]):
 
     def with_ground(self, *links: str, friction: float | None = None) -> ContactPairs:
         """The pairs, and pairs of the shapes of these links with the ground z = 0. In the latter
-        the link's shape is first. Leave these links out of `points=`, or they touch the ground
-        twice. friction: the sliding coefficient; None: that of an MJCF file, or 0.8."""
+        the ground is first. Leave these links out of `points=`, or they touch the ground twice.
+        friction: the sliding coefficient; None: that of an MJCF file, or 0.8. ValueError: a link
+        has no shape that can touch the ground, or touches it already."""
         grounded: list[ContactPair] = []
         coefficients: list[ContactFriction | None] = []
+        left_out: list[LeftOut] = []
+        there = {pair.second.link for pair in self if pair.first == GROUND}
         for name in links:
+            if name in there:
+                raise ValueError(f"{name} touches the ground already; name it once")
+            there.add(name)
+            before = len(grounded)
             for each in self.model.link(name).collisions:
-                shape = _contact_shape(name, each, MESH_VERTICES, [])
-                if shape is not None:
+                shape = _contact_shape(name, each, self._mesh_vertices, left_out)
+                if shape is not None and _can_touch(GROUND, shape):
                     grounded.append(ContactPair(GROUND, shape))
                     coefficients.append(_ground_friction(each, friction))
+            if len(grounded) == before:
+                why = "; ".join(f"{what}: {why}" for link, what, why in left_out if link == name)
+                raise ValueError(
+                    f"{name} has no shape that can touch the ground{f' ({why})' if why else ''}"
+                )
         changed = self._with(range(len(self)))
+        changed.left_out = tuple(dict.fromkeys((*self.left_out, *left_out)))
         changed.pairs = (*self.pairs, *grounded)
         changed._friction = (*self._friction, *coefficients)
         return changed
@@ -142,7 +156,7 @@ class ContactPairs(Sequence[ContactPair]):
         changed: ContactPairs = object.__new__(ContactPairs)
         chosen = list(kept)
         changed.model, changed.left_out = self.model, self.left_out
-        changed.slots = self.slots
+        changed.slots, changed._mesh_vertices = self.slots, self._mesh_vertices
         changed.pairs = tuple(self.pairs[k] for k in chosen)
         changed._friction = tuple(self._friction[k] for k in chosen)
         return changed
@@ -151,6 +165,10 @@ class ContactPairs(Sequence[ContactPair]):
         """Numbers of the pairs that match patterns; each pattern must match some."""
         chosen: set[int] = set()
         for pattern in patterns:
+            if not isinstance(pattern, str) and len(pattern) != 2:
+                raise ValueError(
+                    f"pairs are two names of links, or one for every pair of it; got {pattern!r}"
+                )
             x, y = (pattern, "*") if isinstance(pattern, str) else pattern
             fitting = {
                 k

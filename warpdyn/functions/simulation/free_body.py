@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+import numpy as np
+
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...algorithms.simulation.contact_shapes import ContactPair
+from ...arrays import Array, views
 from ...arrays.columns import columns
+from ...execution.launch.state_checks import UNIT
 from ...model import Model
 from ...model.scene.free_bodies import free_joint_of, links_on
 from .bound_attributes import BoundAttributes
-from .chosen_rows import ChosenRows
+from .chosen_rows import ChosenRows, refuse_not_finite
 from .reset_on_device import reset_on_device
 
 
@@ -58,7 +62,8 @@ class FreeBody(BoundAttributes):
 
         pose: (7,), one row for each environment that is reset, or (envs, 7); None: its columns of
         `start`. velocity: (6,), with the same shapes; None: at rest. The impulses of its contacts
-        become zero. On a CUDA device this is one launch.
+        become zero. On a CUDA device this is one launch. Elsewhere a pose or velocity that is not
+        finite, and a quaternion that is not of unit length, raise ValueError.
         """
         rows, count = self._chosen.rows(where)
         arrays: dict[str, Any] = {"pose": self.pose, "velocity": self.velocity}
@@ -73,8 +78,10 @@ class FreeBody(BoundAttributes):
         new: dict[str, Any] = {"pose": self._chosen.of_start(self._start, picked)}
         if pose is not None:
             new["pose"] = check("pose", pose, 7, picked)
+            _refuse_wrong_pose(new["pose"])
         if velocity is not None:
             new["velocity"] = check("velocity", velocity, 6, picked)
+            refuse_not_finite("velocity", new["velocity"])
         for name, array in arrays.items():
             self._library.assign(array, rows, new.get(name, 0.0))
 
@@ -91,3 +98,15 @@ class FreeBody(BoundAttributes):
 
     def __repr__(self) -> str:
         return f"<free body {self.name} of {self.pose.shape[0]} environments>"
+
+
+def _refuse_wrong_pose(pose: Array) -> None:
+    """Raise ValueError for poses (7,) or (n, 7) that are not finite or whose quaternion is not of
+    unit length."""
+    refuse_not_finite("pose", pose)
+    lengths = np.linalg.norm(views.on_host(pose)[..., 3:], axis=-1).ravel()
+    wrong = lengths[np.abs(lengths - 1.0) > UNIT]
+    if wrong.size:
+        raise ValueError(
+            f"the quaternion of a pose must have length 1, got {wrong[0]:.6g} (wd.normalize)"
+        )

@@ -38,11 +38,13 @@ def height_scan(
     Returns (B, n) [m], negative where the ground is above the frame.
     Bilinear between the nodes of a height map.
     """
-    points = pattern if hasattr(pattern, "shape") else np.asarray(pattern, dtype=float)
+    is_plain = not hasattr(pattern, "shape")
+    points = np.asarray(pattern, dtype=float) if is_plain else pattern
     shape = tuple(points.shape)[-2:]
     if len(shape) != 2 or shape[1] != 2:
         raise ValueError(f"pattern must be (n, 2), x and y of each point, got {points.shape}")
-    if isinstance(points, np.ndarray) and views.is_array(q) and library_of(q) is not NUMPY:
+    of_numpy = isinstance(points, np.ndarray) and views.is_array(q)
+    if of_numpy and (is_plain or library_of(q) is not NUMPY):
         points = library_of(q).convert_like(points, q.dtype, q)
     more = terrain_arrays(model, terrain, (), q)
     link = model.link_names[0] if frame is None else frame

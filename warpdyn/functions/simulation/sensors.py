@@ -14,6 +14,7 @@ from ...algorithms.simulation.link_contact_forces import Measurements
 from ...arrays import A, Array
 from ...execution.batched import batched
 from ...execution.request.call import Call, Gravity
+from ...execution.request.inputs import PLAIN, TABLE
 from ...model import Model
 from ...model.description import check_names
 from ...model.params import Params
@@ -21,6 +22,7 @@ from ...model.reference_frames import Reference, reference_of
 from ..frame_options import for_each_link
 from .contact_points import touched_links
 from .point_checks import checked_points
+from .terrain import TABLES, HeightMap, Plane, terrain_arrays
 
 
 class Sensors(NamedTuple):
@@ -90,6 +92,7 @@ def link_contact_forces(
     frames: Sequence[str] | None = None,
     reference: Reference = "local_world_aligned",
     moments: Array[A] | None = None,
+    terrain: HeightMap | Plane | None = None,
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
@@ -97,24 +100,40 @@ def link_contact_forces(
 
     q: (B, nq).  forces: (B, points, 3) on the points in the world's axes, as `step` returns them.
     moments: (B, points, 3) of torsional and rolling friction on the points in the world's axes
-    [N·m], the last three entries of `impulses` divided by dt; None: no such friction.
+    [N·m], the last three entries of `impulses` divided by dt; None: no such friction. terrain: that
+    of the step.
     Returns (B, 6) for `frame="name"`, (B, len(frames), 6) for `frames=[...]`, (B, nlinks, 6) for
     neither; force, then moment.
     reference: "local_world_aligned" (about the link's origin, in the world's axes), "local" (in the
     link's axes, as `f_ext` takes them), "world" (about the world's origin).
-    Each force acts where the point's sphere is lowest. RBDA section 2.6.
+    Each force acts where the point's sphere is deepest in the ground: at its lowest point, or on a
+    terrain against the normal of the ground below its centre. RBDA section 2.6.
     """
     touching = checked_points(model, points)
-    algorithms, options = for_each_link((_contacts.link_contact_forces,), model, frame, frames)
+    algorithms, options = for_each_link((_contacts.link_forces_on_ground,), model, frame, frames)
+    ground = terrain_arrays(model, terrain, (), q)
+    more = ({} if moments is None else {"moments": moments}) | {
+        n: x for n, (x, _) in ground.items()
+    }
     return Call(
         "link_contact_forces",
         model,
         algorithms,
-        {"q": q, "forces": forces} | ({} if moments is None else {"moments": moments}),
+        {"q": q, "forces": forces, **more},
         out=out,
-        options=(*options, ("reference", reference_of(reference)), ("points", touching)),
-        shapes={"forces": (len(touching), 3), "moments": (len(touching), 3)},
+        options=(
+            *options,
+            ("reference", reference_of(reference)),
+            ("points", touching),
+            ("arrays", tuple(more)),
+        ),
+        shapes={
+            "forces": (len(touching), 3),
+            "moments": (len(touching), 3),
+            **{name: shape for name, (_, shape) in ground.items()},
+        },
         params=params,
+        arguments={name: TABLE if name in TABLES else PLAIN for name in ground},
     )
 
 

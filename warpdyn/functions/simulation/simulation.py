@@ -22,7 +22,7 @@ from ...model.params import Params
 from ...model.structure import start_of
 from ..whole_numbers import whole_number
 from .bound_attributes import BoundAttributes
-from .chosen_rows import ChosenRows
+from .chosen_rows import ChosenRows, refuse_not_finite
 from .contact_pairs import RIGID, PairContact, signs_between
 from .default_points import default_points, refuse_none
 from .described_simulation import PassiveForces, with_description, with_passive_forces
@@ -207,6 +207,10 @@ class Simulation(BoundAttributes):
         begin = self._chosen.of_start(self.start, picked)
         place = begin if q is None else check("q", q, self.model.nq, picked)
         speed = 0.0 if v is None else check("v", v, self.model.nv, picked)
+        if q is not None and (wrong := check_state(self.model, place).errors):
+            raise ValueError(f"q is not a state, among the rows to reset: {wrong[0]}")
+        if v is not None:
+            refuse_not_finite("v", speed)
         self._library.assign(self.q, rows, place)
         self._library.assign(self.v, rows, speed)
         for name in cleared:

@@ -69,7 +69,6 @@ UNSIGNED_OF_PAIRS = (
     "pair_rolling_friction",
     "pair_dissipation",
     "pair_restitution",
-    "pair_stiffness",
 )
 """Numbers of pairs that must be 0 or more."""
 
@@ -90,7 +89,9 @@ UNSIGNED = frozenset(
 )
 """Numbers that must be 0 or more."""
 
-POSITIVE = frozenset(("stiffness", "damping", "push_out", "no_load_speed", "pair_push_out"))
+POSITIVE = frozenset(
+    ("stiffness", "damping", "push_out", "no_load_speed", "pair_stiffness", "pair_push_out")
+)
 """Numbers that must be above 0."""
 
 

@@ -41,8 +41,8 @@ class Plane(NamedTuple):
     @classmethod
     def with_normal(cls, normal: Sequence[float], level: float = 0.0) -> Plane:
         """The plane with an upward normal (x, y, z) of any length."""
-        x, y, z = map(float, normal)
-        if not (z > 0 and all(map(math.isfinite, (x, y, z)))):
+        x, y, z = _finite_numbers("normal", normal, 3)
+        if not z > 0:
             raise ValueError(f"a ground's normal points up, z > 0; got {(x, y, z)}")
         return cls((-x / z, -y / z), level)
 
@@ -80,9 +80,7 @@ class HeightMap:
         self.cell = float(cell)
         if origin is None:
             origin = (-0.5 * self.cell * (rows - 1), -0.5 * self.cell * (columns - 1))
-        x, y = map(float, origin)
-        if not (math.isfinite(x) and math.isfinite(y)):
-            raise ValueError(f"origin must be (x, y) of heights[0, 0] [m], got {origin}")
+        x, y = _finite_numbers("origin", origin, 2)
         self.origin = (x, y)
         self.friction = None if friction is None else _checked_table("friction", friction, 0.0)
         if self.friction is not None and tuple(self.friction.shape) != (rows, columns):
@@ -91,6 +89,7 @@ class HeightMap:
                 f"{tuple(self.friction.shape)}"
             )
         self.offset = _checked_offset(offset)
+        self._offset_is_plain = isinstance(offset, (tuple, list))
         self._converted: dict[tuple, Any] = {}
         self._warned_models: list[str] = []
 
@@ -164,6 +163,7 @@ class HeightMap:
         placed: HeightMap = object.__new__(HeightMap)
         placed.__dict__.update(self.__dict__)
         placed.offset = _checked_offset(offset)
+        placed._offset_is_plain = isinstance(offset, (tuple, list))
         return placed
 
     @property
@@ -182,8 +182,17 @@ class HeightMap:
             found["map_friction"] = self._like(q, "friction"), size
         if self.offset is not None:
             width = len(self.offset) if isinstance(self.offset, tuple) else self.offset.shape[-1]
-            found["map_offset"] = self.offset, (int(width),)
+            found["map_offset"] = self._offset_like(q), (int(width),)
         return found
+
+    def _offset_like(self, q: Any) -> Any:
+        """The offset; rows of plain numbers in q's library and dtype, as all plain numbers."""
+        offset = self.offset
+        if not (self._offset_is_plain and views.is_array(offset) and views.is_array(q)):
+            return offset
+        library = library_of(q)
+        same = library_of(offset) is library and dtype_name(offset.dtype) == dtype_name(q.dtype)
+        return offset if same else library.convert_like(offset, q.dtype, q)
 
     def say_if_small(self, model: Model, points: Sequence[ContactPoint]) -> None:
         """Warn once if the map is smaller than the robot, because the ground beyond its edge is level."""
@@ -244,6 +253,8 @@ def _slope(slope: Any) -> Any:
                 f"slope must be the rise of the ground along x and y, two finite numbers, got {slope}"
             )
         return tuple(map(float, slope))
+    if isinstance(slope, np.ndarray) and not np.isfinite(slope).all():
+        raise ValueError(f"slope must be finite, the rise of the ground along x and y, got {slope}")
     return slope
 
 
@@ -258,7 +269,10 @@ def _checked_table(name: str, table: Any, least: float = -math.inf) -> Any:
     if hasattr(table, "look"):  # of a user's own kernel, whose values are known later
         return table
     if not views.is_array(table):
-        table = np.asarray(table, dtype=float)
+        try:
+            table = np.asarray(table, dtype=float)
+        except (TypeError, ValueError):
+            raise TypeError(f"{name} must be rows of numbers, got {table!r}") from None
     shape = tuple(table.shape)
     if len(shape) != 2 or min(shape) < 2 or max(shape) > MOST_NODES:
         raise ValueError(f"{name} must be (rows, columns), at least two of each, got {shape}")
@@ -275,19 +289,35 @@ def _checked_table(name: str, table: Any, least: float = -math.inf) -> Any:
     return table
 
 
+def _finite_numbers(name: str, numbers: Any, count: int) -> list[float]:
+    """So many plain, finite numbers. Raises ValueError."""
+    try:
+        found = [float(x) for x in numbers]
+    except (TypeError, ValueError):
+        found = []
+    if len(found) != count or not all(map(math.isfinite, found)):
+        raise ValueError(f"{name} must be {count} finite numbers, got {numbers!r}")
+    return found
+
+
 def _checked_offset(offset: Any) -> Any:
     """The offsets of environments in a map: plain numbers as a tuple, or an array."""
     if offset is None:
         return None
     if isinstance(offset, (tuple, list)):
-        numbers = np.asarray(offset, dtype=float)
+        try:
+            numbers = np.asarray(offset, dtype=float)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"offset must be rows of x, y or x, y, z [m], got {offset!r}"
+            ) from None
         offset = tuple(numbers.tolist()) if numbers.ndim == 1 else numbers
     shape = (len(offset),) if isinstance(offset, tuple) else tuple(getattr(offset, "shape", ()))
     if not shape or shape[-1] not in (2, 3):
         raise ValueError(
             f"offset must be (2,), (3,), (B, 2) or (B, 3), x, y, z [m], got {shape or offset!r}"
         )
-    if isinstance(offset, tuple) and not all(map(math.isfinite, offset)):
+    if isinstance(offset, tuple | np.ndarray) and not np.isfinite(offset).all():
         raise ValueError(f"offset must be finite, x, y, z [m], got {offset}")
     return offset
 

@@ -8,6 +8,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from ..whole_numbers import whole_number
+
 TerrainKind = Literal["rough", "slope", "stairs", "steps", "gaps", "sunken_slope", "sunken_stairs"]
 
 KINDS: tuple[TerrainKind, ...] = get_args(TerrainKind)
@@ -36,6 +38,7 @@ def tile(kind: TerrainKind, difficulty: float, size: float, cell: float, seed: i
         raise ValueError(f"difficulty must be a number from 0 to 1, got {difficulty}")
     if not 0.0 < cell < math.inf:
         raise ValueError(f"cell must be a distance above 0 [m], got {cell!r}")
+    seed = whole_number("seed", seed, least=0)
     least = 2.0 * (PLATFORM + RIM) + 2.0
     if not least <= size < math.inf:
         raise ValueError(f"size must be at least {least:g} m, got {size}")
@@ -57,6 +60,7 @@ def tiles(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Heights of adjacent tiles, which share their edges, and the middle of each tile with its
     height, relative to the first node."""
+    seed, levels = whole_number("seed", seed, least=0), whole_number("levels", levels, least=0)
     if not kinds or levels < 1:
         raise ValueError(f"a map has at least one kind and one level, got {kinds}, {levels}")
     if unknown := set(hardest) - set(kinds):

@@ -80,7 +80,7 @@ def _link(
         raise TypeError(
             f"{where}: its shape must be a Box, Sphere, Cylinder or Capsule of wd.description; got {shape!r}"
         )
-    if not 0.0 < mass < math.inf:
+    if not isinstance(mass, (int, float, np.number)) or not 0.0 < mass < math.inf:
         raise ValueError(f"{where}: its mass must be a number above 0 [kg]; got {mass!r}")
     drawn = geometry_of(shape, color)
     volume, moments = shape.moments
@@ -91,7 +91,10 @@ def _link(
 def _color(where: str, color: Sequence[float] | None) -> tuple[float, float, float, float] | None:
     if color is None:
         return None
-    numbers = tuple(map(float, color))
+    try:
+        numbers = tuple(map(float, color))
+    except (TypeError, ValueError):
+        numbers = ()
     if len(numbers) == 3:
         numbers = (*numbers, 1.0)
     if len(numbers) != 4 or not all(0.0 <= x <= 1.0 for x in numbers):

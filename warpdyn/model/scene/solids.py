@@ -76,7 +76,10 @@ Solid = Box | Sphere | Cylinder | Capsule
 
 def geometry_of(shape: Solid, color: tuple[float, float, float, float] | None = None) -> Geometry:
     """The shape as part of a link. Raises ValueError for sizes that are not positive."""
-    sizes = tuple(float(x) for x in shape)
+    try:
+        sizes = tuple(float(x) for x in shape)
+    except (TypeError, ValueError):
+        sizes = (math.nan,)
     kind = type(shape).__name__
     if not all(0.0 < x < math.inf for x in sizes):
         raise ValueError(f"the sizes of a {kind} are lengths above 0 in metres; got {shape}")

@@ -24,4 +24,7 @@ def imu_reading(robot: Any, s: Any, frame: str) -> Any:
 def link_forces(robot: Any, s: Any, frames: Sequence[str]) -> Any:
     """The net contact forces and moments of the ground on links, about their origins, in the
     world's axes (links, 6) [N, N·m]."""
-    return robot.link_contact_forces(s.q, s.forces, points=s.task.points, frames=list(frames))
+    terrain = getattr(s, "terrain", None)
+    return robot.link_contact_forces(
+        s.q, s.forces, points=s.task.points, frames=list(frames), terrain=terrain
+    )
