@@ -76,7 +76,7 @@ def bind_arrays(call: Call) -> BoundArrays:
         if isinstance(array, (list, tuple)):
             array = np.asarray(array, dtype_of_lists(arrays.values()))
         arrays[name] = array
-        view = views.view(name, array)
+        view = views.view(x.label, array)
         if first is not None and name in numbers:
             view = view._replace(library=first.library, device=first.device)
         found[name] = view
