@@ -262,3 +262,13 @@ class Task:
     def step_seconds(self) -> float:
         """Time from one action to the next [s]."""
         return self.dt * self.substeps
+
+
+def check_task(task: Any) -> None:
+    """Raise for anything else than a task, with the call that makes one."""
+    if isinstance(task, Task):
+        return
+    remedy = f"; rl.make({task!r}) makes one" if isinstance(task, str) else ""
+    if isinstance(task, type) and issubclass(task, Task):
+        remedy = f"; make one by {task.__name__}()"
+    raise TypeError(f"task must be a warpdyn.rl.Task, got {type(task).__name__}{remedy}")

@@ -30,7 +30,7 @@ from .policy import Policy
 from .progress import Progress
 from .recipe import Recipe
 from .several_processes import Processes
-from .task import Task, TaskError
+from .task import Task, TaskError, check_task
 from .task_functions import weights_of
 from .task_program import changed_programs, program_hashes
 from .training_task import (
@@ -78,6 +78,7 @@ class Trainer:
         init: Path | None = None,
         teacher: Path | None = None,
     ):
+        check_task(task)
         self.task, self.seed = task, seed
         self.folder = folder
         self.processes = Processes.of_torchrun()

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from ..execution.batched import bind
@@ -17,7 +18,7 @@ from ..model.old_members import OldMember
 from ..user_kernels.random_numbers import LARGEST
 from .environment_step import EnvironmentStep
 from .random_streams import check_seed
-from .task import Task, TaskError
+from .task import Task, TaskError, check_task
 
 Autoreset = Literal["same_step", "next_step"]
 
@@ -80,11 +81,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         autoreset: Autoreset = "same_step",
         dtype: Literal["float32", "float64"] = "float32",
     ):
-        if not isinstance(task, Task):
-            remedy = f"; rl.make({task!r}) makes one" if isinstance(task, str) else ""
-            if isinstance(task, type) and issubclass(task, Task):
-                remedy = f"; make one by {task.__name__}()"
-            raise TypeError(f"task must be a warpdyn.rl.Task, got {type(task).__name__}{remedy}")
+        check_task(task)
         if not hasattr(task, "model"):
             raise TaskError(f"{task.name} has no model: set self.model = wd.load_robot(...)")
         if autoreset not in MODES:
@@ -124,6 +121,8 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             for seen in self._seen
         ]
         """Columns of "ended_sums" by the names of the rewards, by turn."""
+        self._begun = False
+        """True once a `reset` or a `restore` has begun the episodes."""
         self._turn = 0
         self._runs: dict[int, Callable[[], Any]] = {}
         self._starts: dict[int, Callable[[], Any]] = {}
@@ -144,6 +143,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             self.numbers["seed"][0] = check_seed(seed)
             self._kernels.seed = seed
         self.carried["ticks"].zero_()
+        self._begun = True
         self._turn ^= 1
         groups = self._of_groups(self._seen[self._turn])
         start = self._starts.get(self._turn)
@@ -164,6 +164,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             raise ValueError(
                 f"action must be {tuple(self.action.shape)}, got {tuple(action.shape)}"
             )
+        self.check_begun()
         self.action.copy_(action)
         self._turn ^= 1
         seen = self._seen[self._turn]
@@ -192,6 +193,12 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         }
         observation = self._observation(self._of_groups(seen))
         return observation, seen["reward"], terminated, truncated, info
+
+    def check_begun(self) -> None:
+        """Raise Gymnasium's `ResetNeeded` before the first `reset` or `restore`: the state is zeros,
+        which no episode begins with."""
+        if not self._begun:
+            raise ResetNeeded("call reset() before the first step: it begins the episodes")
 
     def check_rewards(self) -> None:
         """Raise `TaskError` with its name if a reward was not finite, in any step so far.
@@ -238,6 +245,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             raise ValueError(f"a state must have {', '.join(mine)}; got {', '.join(state)}")
         for name, x in state.items():
             mine[name].copy_(x)
+        self._begun = True
 
     @property
     def kernels(self) -> EnvironmentStep:

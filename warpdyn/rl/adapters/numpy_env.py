@@ -24,6 +24,8 @@ class NumpyEnv(VectorEnv[Any, Any, Any]):
     def __init__(self, env: VecEnv, render_mode: str | None = None):
         if render_mode not in (None, "rgb_array"):
             raise ValueError(f'render_mode must be None or "rgb_array", got {render_mode!r}')
+        if not isinstance(env, VecEnv):
+            raise TypeError(f"env must be an rl.VecEnv(task, envs), got {type(env).__name__}")
         self.env, self.num_envs, self.render_mode = env, env.num_envs, render_mode
         self.task = env.task
         rate = 1.0 / env.task.step_seconds

@@ -23,6 +23,7 @@ def plain_step(env: VecEnv, action: Any, environment: int) -> dict[str, np.ndarr
     The task's functions run in Python, with the random numbers of this environment and step, so
     that `print` and a debugger show their values. `env` does not change.
     """
+    env.check_begun()
     kernels = env.kernels
     row = slice(environment, environment + 1)
     carried = [x[row].cpu().numpy().astype(float) for x in env.carried.values()]
