@@ -158,8 +158,8 @@ def test_different_leading_dimensions_are_refused() -> None:
 def test_a_cotangent_of_one_robot_names_the_shape_that_it_needs() -> None:
     """The message gave what was left of the wrong array, such as (B, 4) for a pose (4, 4), and the
     name "seed 0:out" for a number."""
-    q = Q[0]
-    rows = r'the cotangent of "out" must be shaped like that result, with a row .* \(4, \.\.\.\)'
+    q = Q[0, :3]
+    rows = r'the cotangent of "out" must be shaped like that result, with a row .* \(3, \.\.\.\)'
     with pytest.raises(ValueError, match=rf"{rows}; got \(4, 4\)"):
         wd.vjp(wd.fk, PANDA, q, frame="panda_hand", cotangents=np.ones((4, 4)))
     with pytest.raises(ValueError, match=rf"{rows}; got \(8,\)"):
