@@ -77,6 +77,34 @@ def test_vjp_accepts_numpys_cotangents(of: Any) -> None:
         assert isinstance(x, type(of(Q))) and np.array_equal(x, y)
 
 
+@pytest.mark.parametrize("of", [np.float32, np.float64, of_torch, of_jax])
+def test_lists_take_the_dtype_and_library_of_the_arrays(of: Any) -> None:
+    """Whichever argument is a list: of one robot, of each robot, or a force on a link."""
+    arrays = [of(x) for x in (Q, V, A)]
+    force, wrench = [0.0, 1, 2.5, 0, 0, 3], of(np.array([0.0, 1.0, 2.5, 0.0, 0.0, 3.0]))
+    wanted = wd.rnea(ARM, *arrays, f_ext={"wrist_3_link": wrench})
+    for k in range(3):
+        mixed = [x.tolist() if n == k else x for n, x in enumerate(arrays)]
+        found = wd.rnea(ARM, *mixed, f_ext={"wrist_3_link": force})
+        assert type(found) is type(wanted) and found.dtype == wanted.dtype
+        assert np.array_equal(found, wanted)
+    one = wd.rnea(ARM, arrays[0], V[0].tolist(), [0.0] * 6)
+    assert one.dtype == wanted.dtype and np.array_equal(
+        one, wd.rnea(ARM, arrays[0], of(V[0]), of(np.zeros(6)))
+    )
+
+
+def test_a_simulation_takes_a_list_as_a_force() -> None:
+    """Its arrays are float32."""
+    one, other = (
+        wd.Simulation(ARM, 2, points=[], f_ext={"wrist_3_link": force})
+        for force in ([0.0, 1, 2.5, 0, 0, 3], np.float32([0.0, 1.0, 2.5, 0.0, 0.0, 3.0]))
+    )
+    one.step()
+    other.step()
+    assert np.array_equal(one.q, other.q)
+
+
 @LIBRARIES
 def test_other_mixtures_are_refused(of: Any) -> None:
     """Whole numbers, `out` of another library, arrays that are bound, and Warp's arrays."""

@@ -262,6 +262,18 @@ def test_crossed_limits_are_remarked_and_kept() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["velocity", "effort", "damping", "friction"])
+def test_negative_numbers_of_a_joint_are_remarked_and_kept(name: str) -> None:
+    """Damping below zero speeds a joint up. URDF has no number that means "unlimited"."""
+    written = {"velocity": 1, "effort": 1, "damping": 0, "friction": 0, name: -2}
+    inside = (
+        '<limit lower="-1" upper="1" velocity="{velocity}" effort="{effort}"/>'
+        '<dynamics damping="{damping}" friction="{friction}"/>'
+    ).format(**written)
+    said = f'joint "j": its {name} is negative, -2'
+    assert remarks(robot(links("a", "b"), joint(inside=inside))) == (said,)
+
+
 def test_mimic_defaults_to_multiplier_one_and_offset_zero() -> None:
     """A joint without these attributes follows one to one."""
     text = robot(

@@ -85,6 +85,13 @@ def test_chain_product_equals_numpys_product() -> None:
     assert error(wd.oracle(wd.chain_product, np.array(steps)), end) <= ROUND_OFF
 
 
+def test_chain_product_takes_a_list_of_matrices() -> None:
+    """It was refused as an array without a shape."""
+    one = wd.convert.pose_to_matrix(np.array([1.0, 2.0, 3.0, 0.0, 0.0, 0.6, 0.8]))
+    assert np.allclose(wd.chain_product([one, one]), one @ one)
+    assert np.allclose(wd.chain_product([one.tolist(), one.tolist()]), one @ one)
+
+
 def test_chain_product_needs_at_least_one_matrix() -> None:
     """An empty chain is refused."""
     for given in (np.eye(4), np.zeros((0, 4, 4))):

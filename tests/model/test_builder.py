@@ -128,7 +128,10 @@ def test_every_joint_type_can_be_built() -> None:
             'child link "tip" does not exist',
         ),
         (lambda b: b.add_joint("j", "fixed", "rod", "tip", pose=[1, 2]), 'joint "j": a pose is'),
-        (lambda b: b.add_joint("j", "ball", "rod", "tip", axis="up"), 'joint "j": '),
+        (
+            lambda b: b.add_joint("j", "ball", "rod", "tip", axis="up"),
+            "\"j\": axis must be three numbers x, y, z, got 'up'",
+        ),
         (
             lambda b: (
                 b.add_link("tip").add_joint("j", "prismatic", "rod", "tip", axis=(0, 0, 0)).build()
@@ -147,6 +150,36 @@ def test_invalid_parts_are_refused(add: Callable[[ModelBuilder], Any], said: str
     """The message names the part. The error is raised as early as possible."""
     with pytest.raises(ModelError, match=said):
         add(pendulum())
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ({"axis": (0, 0, 1, 5)}, r"axis must be three numbers x, y, z, got \(0, 0, 1, 5\)"),
+        ({"axis": (0, 1)}, "axis must be three numbers"),
+        ({"lower": 1.0, "upper": -1.0}, "lower must be at most upper, got 1 and -1"),
+        ({"upper": np.nan}, "lower must be at most upper, got -inf and nan"),
+        ({"velocity": -1.0}, "velocity must be at least 0, got -1"),
+        ({"effort": np.nan}, "effort must be at least 0, got nan"),
+        ({"damping": -0.1}, "damping must be finite and not negative, got -0.1"),
+        ({"friction": np.inf}, "friction must be finite and not negative, got inf"),
+    ],
+)
+def test_numbers_of_a_joint_that_cannot_be_are_refused(numbers: dict[str, Any], said: str) -> None:
+    """Each was accepted without a word: of four numbers of an axis the first three counted."""
+    with pytest.raises(ModelError, match=f'joint "j": {said}'):
+        pendulum().add_joint("j", "revolute", "rod", "tip", **numbers)
+
+
+def test_points_of_four_numbers_are_refused() -> None:
+    """The first three counted: centres of mass, and centres of contact points."""
+    with pytest.raises(ModelError, match=r"needs a finite mass.* a finite com \(3,\)"):
+        pendulum().add_link("tip", 1.0, com=(0, 0, 0.1, 9.0))
+    with pytest.raises(ValueError, match=r"a payload needs .* a finite com \(3,\)"):
+        pendulum().build().with_payload("rod", 1.0, com=(0, 0, 0.1, 9.0))
+    points = wd.ContactPoints(pendulum().build())
+    with pytest.raises(ValueError, match="three numbers are needed"):
+        points.with_sphere("rod", (0, 0, 0.1, 9.0), 0.1)
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,11 @@ def test_a_killed_training_resumes_from_its_last_checkpoint(tmp_path: Path) -> N
     assert [json.loads(line)["iteration"] for line in lines] == [1, 2, 3, 4, 5]
 
 
+def test_a_trainer_refuses_the_name_of_a_task() -> None:
+    with pytest.raises(TypeError, match=r"got str; rl.make\('cartpole_swing_up'\) makes one"):
+        rl.Trainer("cartpole_swing_up")
+
+
 def test_a_training_with_contact_pairs_resumes(tmp_path: Path) -> None:
     """The impulses of its pairs are restored. Other contact properties are refused."""
     recipe = rl.Recipe(envs=8, steps=5, epochs=1, batches=2, layers=(8,))

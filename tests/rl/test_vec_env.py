@@ -222,6 +222,18 @@ def test_invalid_arguments_and_actions_are_refused() -> None:
         env.step(torch.zeros(4, 3))
 
 
+def test_a_step_before_the_first_reset_is_refused() -> None:
+    """The state is zeros, with which no episode begins: its rewards looked like any others."""
+    env, other = rl.VecEnv(Hold(), 4), rl.VecEnv(Hold(), 4)
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before the first step"):
+        env.step(torch.zeros(4, 2))
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\)"):
+        rl.plain_step(env, [0.0, 0.0], environment=0)
+    other.reset()
+    env.restore(other.state())  # it begins the episodes too
+    assert torch.equal(env.step(torch.zeros(4, 2))[1], other.step(torch.zeros(4, 2))[1])
+
+
 def test_a_reward_that_is_nan_is_refused_by_name() -> None:
     class InvalidReward(Hold):
         def reward(self, robot: Any, s: Any) -> dict[str, Any]:

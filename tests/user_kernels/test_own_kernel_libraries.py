@@ -12,6 +12,8 @@ from states import error, states
 
 import warpdyn as wd
 
+CONFIGURATION = ("nq",)
+
 
 def test_torch_gradients_equal_vjp() -> None:
     torch = pytest.importorskip("torch")
@@ -101,3 +103,17 @@ def test_a_kernel_works_on_warp_arrays() -> None:
     got = falling(model, q, v, age)
     assert np.array_equal(got.q.numpy(), falling(model, s.q, s.v, np.full(5, 0.7)).q)
     assert got.old.numpy().all()
+
+
+def test_a_list_takes_the_dtype_of_the_arrays() -> None:
+    """Whichever argument it is, and whole numbers next to float32 too."""
+
+    @wd.kernel
+    def hold(robot: wd.kernels.Robot, q: Any, v: Any, target: CONFIGURATION) -> Any:
+        return robot.rnea(q, v, 3.0 * (target - q))
+
+    pendulum = wd.load_robot("double_pendulum")
+    q, goal = np.float32([[0.1, 0.2], [0.3, 0.4]]), np.float32([0.0, 1.0])
+    wanted = hold(pendulum, q, q, goal)
+    for found in (hold(pendulum, q, q, [0, 1]), hold(pendulum, q.tolist(), q, goal)):
+        assert found.dtype == np.float32 and np.array_equal(found, wanted)

@@ -157,6 +157,11 @@ def test_the_robot_must_be_a_positional_parameter() -> None:
         assert str(refused.value) == wanted
 
 
+def test_anything_else_than_a_function_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"wd\.kernel takes a function .*, got Model"):
+        wd.kernel(wd.load_robot("cartpole"))
+
+
 def test_messages_about_shapes_are_complete() -> None:
     """Missing shapes and invalid sizes, with what to write instead."""
     with pytest.raises(TypeError) as refused:

@@ -30,6 +30,22 @@ static Py_ssize_t numbers_of(
   PyBuffer_Release(into);
   return -1;
 }
+
+/* Whether each written buffer, from number `first` on, lies apart from all others; else an error. */
+static int lie_apart(const Py_buffer *held, const char *const *names, int first, int count) {
+  for (int k = first; k < count; ++k) {
+    for (int i = 0; i < k; ++i) {
+      const char *a = (const char *)held[k].buf, *b = (const char *)held[i].buf;
+      if (a < b + held[i].len && b < a + held[k].len) {
+        PyErr_Format(PyExc_ValueError,
+          "%s overlaps %s: results are written while arrays are read; pass another array",
+          names[k], names[i]);
+        return 0;
+      }
+    }
+  }
+  return 1;
+}
 """
 
 
@@ -106,6 +122,9 @@ def _function(name: str, each: ExportedFunction, rows: bool) -> Iterator[str]:
             yield "      goto end;"
             yield "    }"
         yield "  }"
+    names = ", ".join(f'"{array}"' for array in arrays)
+    yield f"  static const char *const names[] = {{{names}}};"
+    yield f"  if (!lie_apart(held, names, {len(each.inputs)}, {n})) goto end;"
     passed = ", ".join(f"held[{k}].buf" for k in range(n))
     first = "(size_t)robots, " if rows else ""
     yield f"  {name}_{called}({first}{passed});"

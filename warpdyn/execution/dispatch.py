@@ -3,7 +3,7 @@ launch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar
@@ -16,7 +16,9 @@ from ..arrays.numpy_arrays import check_unmasked
 from ..arrays.protocol import dtype_name
 from .launch.launch import compute, launch_call, prepare
 from .repeat.planned_call import LaunchPlan, PlannedCall
+from .request.argument_checks import dtype_of_lists
 from .request.call import Call, gather, with_all_inputs
+from .request.inputs import Input
 
 R = TypeVar("R")
 
@@ -101,21 +103,41 @@ def plan_gradients(
 
 
 def in_one_library(call: Call) -> Call:
-    """The call with its NumPy arrays of numbers converted to the library and device of the other
-    arrays.
+    """The call with its lists, and its NumPy arrays of numbers, converted to the library and device
+    of the other arrays.
 
-    They must have the same dtype; plain numbers and lists that serve all environments take it. The
-    numbers are copied, so that a bound call, which reads its arrays repeatedly, needs no further
-    conversion.
+    Arrays must have the same dtype. Lists take that of the first array, and so do plain numbers and
+    lists that serve all environments. The numbers are copied, so that a bound call, which reads its
+    arrays repeatedly, needs no further conversion.
     """
     inputs, arrays = gather(call)
     # Nearly always all arrays have one type, and this test is quick.
     if len(set(map(type, arrays.values()))) < 2:
         return call
+    moved = _arrays_of_lists(inputs, arrays)
+    arrays = {**arrays, **moved}
     others = [x for x in arrays.values() if library_of(x).takes_numpy]
-    if not others:
-        return call
-    like = others[0]
+    if others:
+        moved |= _in_library_of(others[0], inputs, arrays)
+    whole = with_all_inputs(call)
+    return replace(whole, arrays={**whole.arrays, **moved}) if moved else call
+
+
+def _arrays_of_lists(inputs: Mapping[str, Input], arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Lists among a call's arrays, by name, as NumPy arrays with the dtype of the first array.
+
+    Lists that serve all environments are left to the launch, which can pass them by value.
+    """
+    of_rows = {name: x for name, x in arrays.items() if not inputs[name].plain}
+    dtype = dtype_of_lists(of_rows.values())
+    return {n: np.asarray(x, dtype) for n, x in of_rows.items() if isinstance(x, (list, tuple))}
+
+
+def _in_library_of(
+    like: Any, inputs: Mapping[str, Input], arrays: Mapping[str, Any]
+) -> dict[str, Any]:
+    """NumPy arrays of numbers among a call's arrays, by name, in the library and on the device of
+    another array."""
     library = library_of(like)
     by_value = library.on_cuda(like)
     moved = {}
@@ -126,8 +148,7 @@ def in_one_library(call: Call) -> Call:
             if not (inputs[name].plain and x.ndim == 1):
                 _check_dtype(inputs[name].label, x, like, library)
             moved[name] = library.convert_like(check_unmasked(name, x), like.dtype, like)
-    whole = with_all_inputs(call)
-    return replace(whole, arrays={**whole.arrays, **moved}) if moved else call
+    return moved
 
 
 def _check_dtype(name: str, x: np.ndarray, like: Any, library: Library) -> None:

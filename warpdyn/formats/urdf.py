@@ -320,10 +320,14 @@ class UrdfReader(Reading):
             self.remarks.append(
                 f"{place}: its lower limit {limits.lower:g} is above its upper limit {limits.upper:g}"
             )
+        numbers = {"velocity": limits.velocity, "effort": limits.effort}
+        if joint.dynamics is not None:
+            numbers |= {"damping": joint.dynamics.damping, "friction": joint.dynamics.friction}
+        for name, number in numbers.items() if kind.nv else ():
+            if number < 0:
+                self.remarks.append(f"{place}: its {name} is negative, {number:g}")
         mimic = None
-        if (
-            joint.mimic is not None and kind.nv
-        ):  # files that fix a joint often leave its <mimic> behind
+        if joint.mimic is not None and kind.nv:  # files that fix a joint often leave its <mimic>
             mimic = Mimic(joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset)
         return Joint(
             name=joint.name,

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 from ..algorithms import poses as _poses
 from ..arrays import A, Array
+from ..arrays.stacking import shape_of
 from ..execution.batched import batched
 from ..execution.request.call import Call
 from ..model import Model
@@ -110,7 +111,7 @@ def chain_product(matrices: Array[A], *, out: Array[A] | None = None) -> Call[A]
     matrices: (B, n, 4, 4) homogeneous, each relative to the previous one.  Returns (B, 4, 4).  RBDA
     2.8.
     """
-    shape = tuple(getattr(matrices, "shape", ()))
+    shape = shape_of(matrices)
     if len(shape) < 3 or not shape[-3]:
         raise ValueError(f"matrices must be (B, n, 4, 4) with n at least 1, got {shape}")
     return Call.of(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .checks import checked_shapes, rigid_body, unphysical
+from .checks import checked_shapes, not_negative, rigid_body, unphysical
 from .closed_loops.loop import Loop
 from .description import (
     ORIGIN,
@@ -23,6 +23,7 @@ from .description import (
     Mimic,
     ModelError,
     Pose,
+    Vector3,
     unit_vector,
 )
 from .joints import KINDS, KindName
@@ -120,11 +121,15 @@ class ModelBuilder:
         # Poses and axes are checked here, so that the error names the joint. The rest is checked by
         # `build`, because links may be added later.
         try:
-            place, direction = Pose.of(pose), unit_vector(axis)
-            second = None if axis2 is None else unit_vector(axis2)
+            place, direction = Pose.of(pose), _direction("axis", axis)
+            second = None if axis2 is None else _direction("axis2", axis2)
             limits = Limits(*map(float, (lower, upper, velocity, effort)))
             damping, friction, armature = map(float, (damping, friction, armature))
             damping2, friction2, pitch = map(float, (damping2, friction2, pitch))
+            _check_limits(limits, limits2 or UNLIMITED)
+            _check_not_negative(
+                damping=damping, friction=friction, damping2=damping2, friction2=friction2
+            )
             leader = _mimic(mimic)
         except (TypeError, ValueError) as error:
             raise ModelError(f"{where}: {error}") from None
@@ -215,6 +220,32 @@ class ModelBuilder:
             warnings=list(unphysical(links)),
         )
         return warn(self.name, model.with_base_velocity(base_velocity))
+
+
+def _direction(name: str, axis: Any) -> Vector3:
+    """The direction of a joint's axis; ValueError if it is not three numbers."""
+    try:
+        return unit_vector(axis)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be three numbers x, y, z, got {axis!r}") from None
+
+
+def _check_limits(*both: Limits) -> None:
+    """Raise for limits that no position, speed or force can satisfy."""
+    for limits in both:
+        if not limits.lower <= limits.upper:
+            raise ValueError(
+                f"lower must be at most upper, got {limits.lower:g} and {limits.upper:g}"
+            )
+        for name in ("velocity", "effort"):
+            if not getattr(limits, name) >= 0:
+                raise ValueError(f"{name} must be at least 0, got {getattr(limits, name):g}")
+
+
+def _check_not_negative(**numbers: float) -> None:
+    for name, number in numbers.items():
+        if not not_negative(number):
+            raise ValueError(f"{name} must be finite and not negative, got {number:g}")
 
 
 def _mimic(written: str | tuple[str, float, float] | Mimic | None) -> Mimic | None:

@@ -49,7 +49,9 @@ class ModelWarning(UserWarning):
 
 
 def vector3(values: Iterable[Any]) -> Vector3:
-    x, y, z = map(float, list(values)[:3])
+    if isinstance(values, str) or len(numbers := [*values]) != 3:  # never the first three of more
+        raise ValueError(f"three numbers are needed, got {values!r}")
+    x, y, z = map(float, numbers)
     return (x, y, z)
 
 
@@ -59,12 +61,10 @@ def matrix3(rows: Iterable[Iterable[Any]]) -> Matrix3:
 
 
 def unit_vector(values: Iterable[Any]) -> Vector3:
-    """The direction of a vector. Zero stays zero: `Model.assemble` refuses it and names the
-    joint."""
+    """The direction of a vector. Zero stays zero: `Model.assemble` refuses it by name."""
     x, y, z = vector3(values)
-    longest = (
-        max(abs(x), abs(y), abs(z)) or 1.0
-    )  # divided by first, so that squares neither overflow nor vanish
+    # Divided by first, so that squares neither overflow nor vanish.
+    longest = max(abs(x), abs(y), abs(z)) or 1.0
     norm = math.hypot(x / longest, y / longest, z / longest) or 1.0
     if abs(norm * longest - 1.0) < 1e-15:  # a second pass must not change it
         return (x, y, z)
@@ -123,7 +123,7 @@ class Pose:
                     f"the quaternion of a pose must be of unit length, got {numbers[3:].tolist()}"
                 )
             return cls(
-                vector3(numbers),
+                vector3(numbers[:3]),
                 matrix3(quaternion_rotation([float(x / norm) for x in numbers[3:]]).matrix.rows),
             )
         R = numbers[:3, :3]

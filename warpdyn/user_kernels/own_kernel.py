@@ -23,7 +23,7 @@ from ..execution.fast_paths import calls_in_c
 from ..execution.launch.batch_shape import first_leading
 from ..execution.repeat.call_cache import CallCache
 from ..execution.repeat.call_key import value_key
-from ..execution.request.argument_checks import float64_array
+from ..execution.request.argument_checks import dtype_of_lists
 from ..execution.request.call import Call, input_shapes
 from ..execution.request.evaluate import record_call
 from ..execution.request.inputs import ArgumentSpec
@@ -287,9 +287,13 @@ def _check_hashable(kernel: str, options: tuple[tuple[str, Any], ...]) -> None:
 
 
 def _as_arrays(given: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
-    """Arrays by name; a plain number, for an input with one number in each environment, becomes an
-    array like the first array, or on CUDA an array of NumPy, which the launch passes by value."""
-    arrays = {n: float64_array(x) if isinstance(x, (list, tuple)) else x for n, x in given.items()}
+    """Arrays by name; a list becomes a NumPy array of the first array's dtype. A plain number, for
+    an input with one number in each environment, becomes an array like the first array, or on CUDA
+    an array of NumPy, which the launch passes by value."""
+    dtype = dtype_of_lists(given.values())
+    arrays = {
+        n: np.asarray(x, dtype) if isinstance(x, (list, tuple)) else x for n, x in given.items()
+    }
     if all(shapes[n] for n in arrays):
         return arrays
     others = {n: x for n, x in arrays.items() if not isinstance(x, (int, float, np.number))}

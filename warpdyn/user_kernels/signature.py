@@ -77,6 +77,8 @@ class Signature(NamedTuple):
 
 def read_signature(text: Callable[..., Any]) -> Signature:
     """The signature of a kernel's function; TypeError names arguments that cannot be used."""
+    if not callable(text):
+        raise TypeError(f"wd.kernel takes a function of one robot, got {type(text).__name__}")
     name = getattr(text, "__name__", "")
     signature = inspect.signature(text)
     parameters = list(signature.parameters.values())

@@ -155,6 +155,19 @@ def test_different_leading_dimensions_are_refused() -> None:
         wd.fk(PANDA, make_array("warp", Q))
 
 
+def test_a_cotangent_of_one_robot_names_the_shape_that_it_needs() -> None:
+    """The message gave what was left of the wrong array, such as (B, 4) for a pose (4, 4), and the
+    name "seed 0:out" for a number."""
+    q = Q[0, :3]
+    rows = r'the cotangent of "out" must be shaped like that result, with a row .* \(3, \.\.\.\)'
+    with pytest.raises(ValueError, match=rf"{rows}; got \(4, 4\)"):
+        wd.vjp(wd.fk, PANDA, q, frame="panda_hand", cotangents=np.ones((4, 4)))
+    with pytest.raises(ValueError, match=rf"{rows}; got \(8,\)"):
+        wd.vjp(wd.gravity_torques, PANDA, q, cotangents=[1.0] * 8)
+    with pytest.raises(TypeError, match='the cotangent or tangent of "out" must be a NumPy'):
+        wd.vjp(wd.potential_energy, PANDA, q, cotangents=1.0)
+
+
 @pytest.mark.parametrize("function", [wd.rnea, wd.aba], ids=lambda f: f.__name__)
 def test_derivatives_have_the_leading_dimensions(function: Callable[..., Any]) -> None:
     """vjp, jvp and derivatives, of trajectories and next to single rows, are compared with the

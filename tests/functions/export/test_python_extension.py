@@ -32,6 +32,8 @@ for wrong, kind, said in (
     (lambda: panda.rnea(q[0, :3], v[0], a[0], one), ValueError, "q must hold 8 numbers, got 3"),
     (lambda: panda.rnea(q[0].astype("f4"), v[0], a[0], one), TypeError, "float64"),
     (lambda: panda.rnea_batch(q, v[:2], a, tau), ValueError, "as many rows as q, 5, got 2"),
+    (lambda: panda.rnea_batch(q, v, a, a), ValueError, "tau overlaps a: results are written"),
+    (lambda: panda.rnea(q[0], v[0], a[0], q.ravel()[4:12]), ValueError, "tau overlaps q"),
 ):
     try:
         wrong()

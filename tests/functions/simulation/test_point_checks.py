@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,13 @@ def test_points_are_converted_to_plain_numbers() -> None:
 def test_invalid_centres_and_radii_are_refused(wrong: Any) -> None:
     with pytest.raises(ValueError, match="a contact point is a link, a centre"):
         checked_points(MODEL, [("panda_hand", *wrong)])
+
+
+@pytest.mark.parametrize("one", ["*_foot", wd.ContactPoint("base", (0.0, 0.0, 0.0), 0.1)])
+def test_one_point_or_a_pattern_is_refused_as_a_whole(one: Any) -> None:
+    """The message named the first letter, or the link."""
+    with pytest.raises(TypeError, match=re.escape(f"selects; got {one!r}")):
+        checked_points(wd.load_robot("quadruped"), one)
 
 
 def test_an_unknown_link_is_refused_with_a_suggestion() -> None:

@@ -88,3 +88,5 @@ def test_render_draws_all_environments() -> None:
     assert env.metadata["render_fps"] == 25
     with pytest.raises(ValueError, match="render_mode must be None"):
         rl.NumpyEnv(rl.VecEnv(rl.CartpoleSwingUp(), 2), "human")
+    with pytest.raises(TypeError, match=r"env must be an rl.VecEnv\(task, envs\), got Cartpole"):
+        rl.NumpyEnv(rl.CartpoleSwingUp())

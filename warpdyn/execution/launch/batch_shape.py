@@ -62,6 +62,12 @@ def check_shape(
     """
     if shape in ((*lead, *x.shape), x.shape):
         return
+    if any(x in each.seeds for each in call.derivatives if each.kind == "vjp"):
+        # What is left of a wrong cotangent's shape is not the shape of a result.
+        raise ValueError(
+            f'the cotangent of "{x.subject}" must be shaped like that result, with a row for each '
+            f"robot: ({', '.join(map(str, lead))}, ...); got {shape}"
+        )
     numbers = ", ".join(map(str, x.shape))
     sizes, comma = x.sizes or numbers, "," * (len(x.shape) == 1)
     # The letters of the documentation first, then the numbers of this call where they say more.

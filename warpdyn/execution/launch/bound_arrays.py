@@ -11,7 +11,7 @@ import numpy as np
 
 from ...arrays import Array, Library, View, views
 from ...arrays.libraries import known, library_of
-from ..request.argument_checks import array_of_numbers, check_kind, float64_array
+from ..request.argument_checks import array_of_numbers, check_kind, dtype_of_lists
 from ..request.call import Call, gather
 from ..request.inputs import Input
 from .batch_shape import RowViews
@@ -74,9 +74,9 @@ def bind_arrays(call: Call) -> BoundArrays:
             if first.device != "cpu" and isinstance(array, np.ndarray) and array.ndim < 2:
                 numbers[name] = array
         if isinstance(array, (list, tuple)):
-            array = float64_array(array)
+            array = np.asarray(array, dtype_of_lists(arrays.values()))
         arrays[name] = array
-        view = views.view(name, array)
+        view = views.view(x.label, array)
         if first is not None and name in numbers:
             view = view._replace(library=first.library, device=first.device)
         found[name] = view

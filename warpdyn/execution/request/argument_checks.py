@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from ...arrays import Array, View, views
 from ...arrays.libraries import NUMPY
 from ...arrays.numpy_arrays import check_unmasked
 from ...arrays.overlap import Extent, check_writable, extent, find_overlap
-from ...arrays.protocol import rows_of
+from ...arrays.protocol import dtype_name, rows_of
 from .call import Call
 from .inputs import Input
 
@@ -47,9 +47,11 @@ def array_of_numbers(x: Input, array: Any, first: View) -> Array:
     return array
 
 
-def float64_array(numbers: Sequence[Any]) -> Array:
-    """Plain numbers of one environment as a float64 array."""
-    return np.asarray(numbers, dtype=float)
+def dtype_of_lists(arrays: Iterable[Any]) -> str:
+    """The dtype that lists take next to these arguments: that of the first array of floats, without
+    one float64."""
+    dtypes = (dtype_name(x.dtype) for x in arrays if views.is_array(x))
+    return next((x for x in dtypes if x in ("float32", "float64")), "float64")
 
 
 def check_kind(name: str, v: View, first_name: str, first: View) -> None:

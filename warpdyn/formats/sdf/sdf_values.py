@@ -169,7 +169,7 @@ class SdfValues(Reading):
             angles = [math.radians(x) if degrees else x for x in values[3:]]
             rows = [Vector(*row) for row in rpy_rotation(*angles)]
             turn = Rotation(rows) if any(angles) else IDENTITY
-        return Placement(turn, Vector(*vector3(values))), relative_to
+        return Placement(turn, Vector(*vector3(values[:3]))), relative_to
 
     # Joints.
 

@@ -32,11 +32,12 @@ def need_slots(points: Sequence[ContactPoint]) -> bool:
 def checked_points(model: Model, points: Iterable[ContactPoint]) -> tuple[ContactPoint, ...]:
     """Points as constants of a program; raises for an invalid link, centre or radius."""
     checked = []
+    one = isinstance(points, (str, ContactPoint))
     for point in points:
-        if isinstance(point, str) or len(point) != 3:
+        if one or isinstance(point, str) or len(point) != 3:
             raise TypeError(
-                "points must be wd.ContactPoint(link, centre, radius), or those of wd.ContactPoints(model); "
-                f"got {point!r}"
+                "points must be a list of wd.ContactPoint(link, centre, radius), or those of "
+                f"wd.ContactPoints(model), which .only(pattern) selects; got {points if one else point!r}"
             )
         checked.append(checked_point(model, *point))
     return tuple(checked)

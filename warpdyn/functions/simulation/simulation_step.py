@@ -156,8 +156,9 @@ def step(
     "springs": implicit springs that the joint's effort presses in by 0.01 rad or m; from beyond
     0.04 they push the joint back at 0.04 / dt; a joint without an effort has none. "rows":
     one-sided constraints of the sweeps, exactly at the limit; from beyond it a joint returns at 1
-    rad/s or m/s. "none": no stops. Explicit integrators have neither guard nor stops. With
-    "semi_implicit", None means that the guard is on and stops are "springs".
+    rad/s or m/s. "soft": MuJoCo's limits, which give way by the numbers of an MJCF file. "none": no
+    stops. With "semi_implicit", None means that the guard is on and stops are "springs". MuJoCo's
+    integrators have no guard, and "soft" stops by default; "heun" and "rk4" have neither.
     joint_impulses: (B, joints) impulses of the rows in the previous step, for stops and for Coulomb
     friction from the description (`Model.with_friction`) or `params`; None: the sweeps start at
     zero. In explicit steps Coulomb friction is as in `aba`.
