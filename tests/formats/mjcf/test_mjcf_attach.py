@@ -137,6 +137,22 @@ def test_tendons_and_actuators_of_attached_bodies_are_added(folder: Path) -> Non
 
 
 @pytest.mark.filterwarnings("ignore::warpdyn.ModelWarning")
+def test_actuators_of_attached_tendons_are_added(folder: Path) -> None:
+    """A tendon of attached joints comes with them, so what names the tendon does, too. An actuator
+    of a tendon that is left out is left out."""
+    more = '<motor name="pulley" tendon="pull" ctrlrange="-2 3" gear="5"/><motor tendon="lift"/>'
+    hand = HAND.replace("</actuator>", f"{more}</actuator>")
+    (folder / "hands/hand.xml").write_text(hand)
+    path = arm(folder, PARTS["two"])
+    model, theirs = wd.load(path), mujoco.MjModel.from_xml_path(str(path))
+    names = [theirs.actuator(k).name for k in range(theirs.nu)]
+    assert names == ["l_drive", "l_pulley", "r_drive", "r_pulley"]
+    assert [each.name for each in model.actuators] == names
+    assert model.joint("r_slide").limits.effort == 30.0  # 3 x gear 5 x coefficient 2
+    assert model.joint("l_thumb").limits.effort == 15.0
+
+
+@pytest.mark.filterwarnings("ignore::warpdyn.ModelWarning")
 def test_an_attached_model_may_attach_others(folder: Path) -> None:
     """File names are relative to the folder of each file, and each file has its own settings."""
     (folder / "hands/both.xml").write_text(
