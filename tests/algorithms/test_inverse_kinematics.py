@@ -15,6 +15,7 @@ from robots import by_name
 from states import states
 
 import warpdyn as wd
+from warpdyn.algorithms import inverse_kinematics as algorithm
 from warpdyn.algorithms.inverse_kinematics import DAMPING, LOST, FrameTask, Search, step
 from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.functions.inverse_kinematics import Solution, inverse_kinematics
@@ -335,6 +336,30 @@ def test_a_quaternion_of_a_start_is_normalised() -> None:
     p, w = errors(model, found.q, {foot: T})
     np.testing.assert_allclose(p, found.position_error, rtol=1e-9)
     np.testing.assert_allclose(w, found.orientation_error, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("rows", "columns", "size"), [(6, 2, 2), (3, 7, 3), (4, 4, 4)])
+def test_a_step_solves_the_smaller_of_two_equal_systems(
+    monkeypatch: pytest.MonkeyPatch, rows: int, columns: int, size: int
+) -> None:
+    """It has a row for each coordinate or for each error. Either gives the damped least squares."""
+    sizes, solve = list[int](), algorithm.solve_symmetric
+
+    def solve_and_count(A: Any, b: Any) -> Any:
+        sizes.append(len(A))
+        return solve(A, b)
+
+    monkeypatch.setattr(algorithm, "solve_symmetric", solve_and_count)
+    model = by_name("panda").model
+    rng, bound = np.random.default_rng(rows), (np.inf,) * model.nq
+    J, e = rng.normal(size=(rows, columns)), rng.normal(size=rows)
+    free = FrameTask((), (), (), (1.0, 1.0), 0, 1, tuple(-x for x in bound), bound, (), None)
+    sparse = [dict(enumerate(row)) for row in J.tolist()]
+    found = algorithm._damped_step(tree_of(model), [0.0] * model.nq, sparse, list(e), 0.1, free)
+    wanted = np.zeros(model.nv)
+    wanted[:columns] = np.linalg.solve(J.T @ J + 0.1 * np.eye(columns), J.T @ e)
+    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-14)
+    assert sizes == [size]
 
 
 @pytest.mark.parametrize(

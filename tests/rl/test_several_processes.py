@@ -26,7 +26,7 @@ NAMES = ("WORLD_SIZE", "RANK", "LOCAL_WORLD_SIZE", "LOCAL_RANK")
 WORDS = ("train", "cartpole_swing_up", "--envs", "16", "--device", "cpu")
 
 SESSION = """
-import contextlib, hashlib, io, json, os, sys
+import contextlib, dataclasses, hashlib, io, json, os, sys
 from pathlib import Path
 from rl_cases import Hold
 from warpdyn import rl
@@ -54,6 +54,13 @@ list(rl.Trainer(Hold(), seed=3, folder=folder).run(iterations=2))
 resumed = rl.Trainer(Hold(), seed=3, folder=folder)
 list(resumed.run(iterations=4))
 told["resumed"] = [weights(resumed), digest(resumed.env.state().values())]
+
+recipe = dataclasses.replace(Hold().recipe, learner="rsl_rl")
+other = rl.Trainer(Hold(), seed=3, recipe=recipe)
+model = other.learner.algorithm.get_policy()
+told["rsl_rl"] = [digest(model.state_dict().values())]
+list(other.run(iterations=1))
+told["rsl_rl"] += [digest(x.detach() for x in model.parameters())]
 
 try:
     rl.Trainer(Hold(), seed=4, folder=folder)
@@ -119,7 +126,8 @@ def test_two_processes_train_one_policy(tmp_path: Path, capsys: pytest.CaptureFi
         json.loads((tmp_path / f"told-{rank}.json").read_text()) for rank in (0, 1)
     ]
     first, second = told
-    for name in ("begins with", "ends with", "steps", "reward", "rewards", "seconds", "cpu"):
+    names = ("begins with", "ends with", "rsl_rl", "steps", "reward", "rewards", "seconds", "cpu")
+    for name in names:
         assert first[name] == second[name], name
     assert first["begins with"] != first["ends with"]
     assert first["environments"] != second["environments"]

@@ -178,6 +178,24 @@ def test_the_radius_of_a_ring_follows_its_link() -> None:
     np.testing.assert_allclose(found, [0.6, 0.84, 1.0, 0.3], rtol=1e-6)
 
 
+def test_the_radius_of_a_ring_is_the_link_in_eight_tenths_of_twelve_directions() -> None:
+    """Each sector of 30° counts with its farthest point. A link is longest where it continues."""
+    reaches = 0.1 * np.array([5.0, 1, 9, 3, 12, 2, 8, 4, 11, 6, 10, 7])
+    sector, k = np.divmod(np.arange(12 * 59), 59)
+    turn = np.radians(30.0 * sector + 0.5 * (k + 1))
+    length = reaches[sector] * np.where(k % 2, 0.9, 1.0)
+    z, across = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
+    points = length[:, None] * (
+        np.cos(turn)[:, None] * across + np.sin(turn)[:, None] * np.cross(z, across)
+    )
+    view = SimpleNamespace(
+        size=20.0, drawn=SimpleNamespace(solids=[SimpleNamespace(link=0, vertices=points)])
+    )
+    # 80 % of the eleven steps from the shortest to the longest is 0.8 of the step after the ninth.
+    found = _girth(view, 0, z)  # type: ignore[arg-type]
+    assert found == pytest.approx(1.2 * (0.9 + 0.8 * 0.1), rel=1e-12)
+
+
 @pytest.mark.parametrize(
     "name", ["joint axes", "centres of mass", "contact points", "gravity torques"]
 )

@@ -257,7 +257,8 @@ def _girth(view: RobotView, link: int, axis: np.ndarray) -> float:
     across = _perpendiculars(axis[None])[0]
     x, y = points @ across, points @ np.cross(axis, across)
     reach = np.zeros(12)
-    np.maximum.at(reach, ((np.arctan2(y, x) / np.pi + 1.0) * 5.999).astype(int), np.hypot(x, y))
+    sectors = np.floor(np.arctan2(y, x) * 6.0 / np.pi).astype(int) % len(reach)
+    np.maximum.at(reach, sectors, np.hypot(x, y))
     return float(np.clip(1.2 * np.percentile(reach, 80), 0.03 * view.size, 0.1 * view.size))
 
 

@@ -12,6 +12,9 @@ from robots import Robot
 from states import states
 
 import warpdyn as wd
+from warpdyn.algorithms.simulation.scene import Scene
+from warpdyn.algorithms.simulation.semi_implicit_step import _clamp_velocities
+from warpdyn.execution.request.evaluate import tree_of
 
 BODY = """<robot name="body"><link name="b"><inertial><origin xyz="{com}"/><mass value="2"/>
 <inertia ixx=".02" ixy="0" ixz="0" iyy=".05" iyz="0" izz=".06"/></inertial></link></robot>"""
@@ -120,6 +123,20 @@ def test_the_speed_guard_acts_only_above_the_limit() -> None:
     assert abs(unguarded.v[0] - 10.0) < 1e-9
     guarded = roll_out(model, q, fast, substeps=30, **free)
     assert 1.9 < guarded.v[0] < 2.1
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_the_spin_of_a_free_body_is_clamped_in_products_of_velocities(axis: int) -> None:
+    """About each axis alike, to a quarter of a radian in a step. Its linear velocity is not."""
+    scene = Scene((), (), guarded=True, speed_limits=(), stops=(), dt=0.01, substeps=1, sweeps=1)
+    tree = tree_of(body())
+    for sign in (-1.0, 1.0):
+        v = [0.0] * 6
+        v[axis], v[3 + axis] = 400.0 * sign, 400.0 * sign
+        wanted = [0.0] * 6
+        wanted[axis], wanted[3 + axis] = 400.0 * sign, 25.0 * sign
+        assert _clamp_velocities(tree, v, scene) == wanted
+        assert _clamp_velocities(tree, v, scene._replace(guarded=False)) == v
 
 
 def test_quaternions_of_ball_joints_keep_unit_length() -> None:

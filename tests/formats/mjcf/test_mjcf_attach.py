@@ -137,6 +137,44 @@ def test_tendons_and_actuators_of_attached_bodies_are_added(folder: Path) -> Non
 
 
 @pytest.mark.filterwarnings("ignore::warpdyn.ModelWarning")
+def test_actuators_of_attached_tendons_are_added(folder: Path) -> None:
+    """A tendon of attached joints comes with them, so what names the tendon does, too. An actuator
+    of a tendon that is left out is left out."""
+    more = '<motor name="pulley" tendon="pull" ctrlrange="-2 3" gear="5"/><motor tendon="lift"/>'
+    hand = HAND.replace("</actuator>", f"{more}</actuator>")
+    (folder / "hands/hand.xml").write_text(hand)
+    path = arm(folder, PARTS["two"])
+    model, theirs = wd.load(path), mujoco.MjModel.from_xml_path(str(path))
+    names = [theirs.actuator(k).name for k in range(theirs.nu)]
+    assert names == ["l_drive", "l_pulley", "r_drive", "r_pulley"]
+    assert [each.name for each in model.actuators] == names
+    assert model.joint("r_slide").limits.effort == 30.0  # 3 x gear 5 x coefficient 2
+    assert model.joint("l_thumb").limits.effort == 15.0
+
+
+@pytest.mark.filterwarnings("ignore::warpdyn.ModelWarning")
+def test_attached_actuators_keep_the_classes_of_their_own_file(folder: Path) -> None:
+    """Without a class the defaults of their model count, not those of the file that attaches it."""
+    hand = HAND.replace('<geom density="500"/>', '<geom density="500"/><motor gear="4"/>')
+    hand = hand.replace('<joint armature="0.7"/>', '<joint armature="0.7"/><motor gear="7"/>')
+    hand = hand.replace('ctrlrange="-2 2" gear="3"', 'ctrlrange="-2 2"')
+    big = '<motor name="thrust" joint="thumb" class="big" ctrlrange="-2 2"/></actuator>'
+    (folder / "hands/hand.xml").write_text(hand.replace("</actuator>", big))
+    path = arm(folder, PARTS["a body"])
+    text = path.read_text().replace(
+        '<joint armature="9"/>', '<joint armature="9"/><motor gear="90"/>'
+    )
+    own = '<motor name="bend" joint="elbow" ctrlrange="-2 2"/>'
+    path.write_text(text.replace("</mujoco>", f"<actuator>{own}</actuator></mujoco>"))
+    model, theirs = wd.load(path), mujoco.MjModel.from_xml_path(str(path))
+    joints = {"bend": "elbow", "l_drive": "l_wrist", "l_thrust": "l_thumb"}
+    gears = {name: float(theirs.actuator(name).gear[0]) for name in joints}
+    assert gears == {"bend": 90.0, "l_drive": 4.0, "l_thrust": 7.0}
+    for name, joint in joints.items():
+        assert model.joint(joint).limits.effort == 2.0 * gears[name], name
+
+
+@pytest.mark.filterwarnings("ignore::warpdyn.ModelWarning")
 def test_an_attached_model_may_attach_others(folder: Path) -> None:
     """File names are relative to the folder of each file, and each file has its own settings."""
     (folder / "hands/both.xml").write_text(

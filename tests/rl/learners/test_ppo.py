@@ -183,6 +183,37 @@ def test_a_restored_learner_continues_with_the_same_bits() -> None:
     assert first.learning_rate == other.learning_rate and first.deviation == other.deviation
 
 
+def test_a_learning_rate_in_a_tensor_adapts_like_a_number() -> None:
+    """On a GPU the optimiser reads the rate from a tensor, which keeps its place in memory, because
+    a recorded graph reads it there. Here the tensor is on the CPU."""
+
+    def restored(on_gpu: bool) -> ppo.PPO:
+        torch.manual_seed(1)
+        learner = ours(RandomEnvironments())
+        learner._on_gpu = on_gpu
+        learner.restore(copy.deepcopy(learner.state()))
+        return learner
+
+    plain, learner = restored(False), restored(True)
+    rate = learner._rate
+    assert isinstance(rate, torch.Tensor) and isinstance(plain._rate, float)
+    assert all(group["capturable"] for group in learner.optimizer.param_groups)
+    rates = {learner.learning_rate}
+    for k in range(6):
+        for each in (plain, learner):
+            torch.manual_seed(50 + k)
+            env = RandomEnvironments()
+            for _ in range(STEPS):
+                each.record(*env.results(each.act(env.observations)))
+            each.update(env.observations)
+        assert all(group["lr"] is rate for group in learner.optimizer.param_groups)
+        assert learner.learning_rate == pytest.approx(plain.learning_rate, rel=1e-6)
+        for mine, other in zip(plain.parameters, learner.parameters, strict=True):
+            torch.testing.assert_close(mine, other, rtol=1e-5, atol=1e-6)
+        rates.add(learner.learning_rate)
+    assert len(rates) > 2
+
+
 def test_unknown_activations_and_precisions_are_refused() -> None:
     for changes, words in (
         ({"activation": "gelu"}, "activation must be 'elu', 'relu', 'silu', 'tanh', got 'gelu'"),

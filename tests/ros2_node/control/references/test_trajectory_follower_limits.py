@@ -100,3 +100,23 @@ def test_the_refusal_names_the_limit_and_the_remedy(slows, speed, push):
     if slows:
         advice = "its start is too fast for it"
     assert said == f"b would reach {what}: {advice}"
+
+
+@pytest.mark.parametrize("faster", [1.02, 1.4])
+def test_a_trajectory_that_is_slowed_down_a_little_says_so(faster):
+    """The status names the factor of time, and the change is counted."""
+    plain, out = FollowedTrajectory(), np.zeros((3, N))
+    assert plain.accept([there()]) is None
+    assert "slowed" not in plain.follower.status and not plain.counts["reference_clipped"]
+    spline = plain.follower._motion.spline
+    pushes = []
+    for t in np.linspace(spline.begin, spline.end, 2001):
+        spline.at(t, out)
+        pushes.append(np.abs(out[2]).max())
+    limit = max(pushes) / faster**2
+    f = FollowedTrajectory(reference_violation="clip", max_reference_acceleration=limit)
+    assert f.accept([there()]) is None
+    end = f.follower._motion.spline.end
+    assert end == pytest.approx(faster * spline.end, rel=1e-3)
+    assert f.follower.status == f"running: {end:.3g} s, slowed down by {faster:.3g}"
+    assert f.counts["reference_clipped"] == 1
