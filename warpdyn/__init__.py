@@ -98,13 +98,14 @@ from .functions.regressors import (
     potential_energy_regressor,
 )
 from .functions.representations import force_transform, motion_transform
-from .functions.screws import Screws, screw_axes, screws
+from .functions.screws import screw_axes, screws
 from .functions.simulation.contact_estimates import estimate_good_contact_parameters
 from .functions.simulation.contact_pairs import ContactPairs
 from .functions.simulation.contact_points import ContactPoint, ContactPoints
 from .functions.simulation.drives import PD
 from .functions.simulation.ground import Ground, SoftGround
 from .functions.simulation.height_scan import height_scan
+from .functions.simulation.pair_distances import pair_distances
 from .functions.simulation.point_kinematics import (
     in_contact,
     point_heights,
@@ -227,7 +228,6 @@ __all__ = [  # noqa: RUF022 (in the order of the API reference)
     # Products of exponentials
     "screws",
     "screw_axes",
-    "Screws",
     # Actuation
     "actuator_torques",
     # Regressors
@@ -265,6 +265,8 @@ __all__ = [  # noqa: RUF022 (in the order of the API reference)
     "ContactPoints",
     # Contact pairs
     "ContactPairs",
+    # Pair distances
+    "pair_distances",
     # Point kinematics
     "point_positions",
     "point_velocities",

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .functions.representations import convert_twist as convert_twist
     from .functions.representations import convert_velocity as convert_velocity
     from .functions.representations import convert_wrench as convert_wrench
+    from .functions.screws import Screws as Screws
     from .functions.simulation.state_derivative import StateDerivative as StateDerivative
     from .functions.simulation.step_results import Step as Step
     from .kernels import Robot as Robot
@@ -64,6 +65,7 @@ RENAMED = {
     "Pose": "description.Pose",
     "RecordingError": "kernels.RecordingError",
     "Robot": "kernels.Robot",
+    "Screws": "results.Screws",
     "Solution": "results.Solution",
     "StateDerivative": "results.StateDerivative",
     "StateReport": "results.StateReport",

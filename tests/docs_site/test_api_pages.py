@@ -107,8 +107,8 @@ def test_data_has_the_docstring_of_its_module() -> None:
 
 def test_a_page_begins_with_the_function_of_its_name(pages: dict[str, str]) -> None:
     """Other functions follow, then classes of results."""
-    page = pages["screws"]
-    assert page.index("autofunction:: warpdyn.screws") < page.index("warpdyn.Screws")
+    page = pages["states"]
+    assert page.index("autofunction:: warpdyn.random_state") < page.index("warpdyn.ModelState")
     assert api_pages.in_order(["Solution", "near", "reach"], "reach") == [
         "reach",
         "near",

@@ -80,7 +80,7 @@ def axes_across(n: Vector) -> Rotation:
 
 def mesh_sphere(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     """The contact of a mesh and a sphere."""
-    found = _separation(_hull(a), Core(_in_axes(a, b.centre)))
+    found = _separation(_hull(a), *_core_and_faces(a, b))
     gap = found.separation - b.size[0]
     at = found.nearest + found.normal * (0.5 * gap)
     world = a.placement.point_to_parent(at)
@@ -89,27 +89,44 @@ def mesh_sphere(a: ShapeAt, b: ShapeAt) -> list[Contact]:
 
 def mesh_capsule(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     """Two contacts of a mesh and a capsule: ends of the part of the axis over the mesh."""
+    core, faces = _core_and_faces(a, b)
+    found = _separation(_hull(a), core, faces)
     axis = a.placement.R.to_child(b.axes[2])
-    core = Core(_in_axes(a, b.centre), (axis * b.size[1],))
-    found = _separation(_hull(a), core)
     x, y, _ = axes_across(found.normal).to_child(axis)
     return _polygon_contacts(a, core, found, b.size[0], ((-x, -y), (x, y)))
 
 
 def mesh_box(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     """Four contacts of a mesh and a box."""
-    axes = [a.placement.R.to_child(axis) for axis in b.axes]
-    edges = tuple(axis * half for axis, half in zip(axes, b.size, strict=True))
-    core = Core(_in_axes(a, b.centre), edges)
-    return _polygon_contacts(a, core, _separation(_hull(a), core, axes), 0.0, DIRECTIONS)
+    core, faces = _core_and_faces(a, b)
+    return _polygon_contacts(a, core, _separation(_hull(a), core, faces), 0.0, DIRECTIONS)
 
 
 def mesh_mesh(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     """Four contacts of two meshes."""
-    R = a.placement.R
-    corners = tuple(R.to_child(b.placement.R.to_parent(Vector(*x))) for x in b.vertices)
-    core = Core(_in_axes(a, b.centre), (), corners)
-    return _polygon_contacts(a, core, _separation(_hull(a), core), 0.0, DIRECTIONS)
+    core, faces = _core_and_faces(a, b)
+    return _polygon_contacts(a, core, _separation(_hull(a), core, faces), 0.0, DIRECTIONS)
+
+
+def mesh_distance(a: ShapeAt, b: ShapeAt) -> Scalar:
+    """Distance of the surfaces of a mesh and another shape without the plane, negative where they
+    overlap [m]."""
+    radius = b.size[0] if b.kind in ("sphere", "capsule") else 0.0
+    return _separation(_hull(a), *_core_and_faces(a, b)).separation - radius
+
+
+def _core_and_faces(a: ShapeAt, b: ShapeAt) -> tuple[Core, Sequence[Vector]]:
+    """A shape without its rounding in the frame of another one, and the normals of a box's faces."""
+    centre = _in_axes(a, b.centre)
+    if b.kind == "mesh":
+        R = a.placement.R
+        corners = [R.to_child(b.placement.R.to_parent(Vector(*x))) for x in b.vertices]
+        return Core(centre, (), tuple(corners)), ()
+    axes = [a.placement.R.to_child(axis) for axis in b.axes]
+    if b.kind == "box":
+        edges = tuple(axis * half for axis, half in zip(axes, b.size, strict=True))
+        return Core(centre, edges), axes
+    return Core(centre, (axes[2] * b.size[1],) if b.kind == "capsule" else ()), ()
 
 
 def _in_axes(a: ShapeAt, point: Vector) -> Vector:

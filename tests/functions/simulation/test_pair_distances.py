@@ -1,0 +1,67 @@
+"""Distances of pairs of shapes: smallest gaps, their rates, and own kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.functions.simulation.pair_gaps import pair_gaps
+
+MODEL = wd.ModelBuilder("world").add_link("world").build()
+MODEL = MODEL.with_object("cube", wd.description.Box(0.2, 0.2, 0.2), mass=1.0)
+MODEL = MODEL.with_object("ball", wd.description.Sphere(0.1), mass=1.0)
+PAIRS = wd.ContactPairs(MODEL).with_ground("cube", "ball")
+
+
+def at(cube: float, ball: float) -> np.ndarray:
+    """Both bodies on the vertical axis at these heights."""
+    return np.array([[0, 0, cube, 0, 0, 0, 1, 0, 0, ball, 0, 0, 0, 1.0]])
+
+
+ARM = wd.load_robot("panda").with_object("crate", wd.description.Box(0.2, 0.3, 0.4), mass=1.0)
+SELF = wd.ContactPairs(ARM).only(("panda_hand", "panda_link2"), ("panda_hand", "crate"))
+
+
+def states(count: int) -> np.ndarray:
+    """Random arms with the crate near them."""
+    q = wd.random_configuration(ARM, count, seed=3)
+    q[:, -7:-4] = np.random.default_rng(3).uniform(-0.6, 0.6, (count, 3))
+    return q
+
+
+def test_a_distance_is_the_smallest_gap_of_a_pair() -> None:
+    gaps = pair_gaps(MODEL, at(0.15, 0.4), pairs=PAIRS).gaps[0]
+    distances = wd.pair_distances(MODEL, at(0.15, 0.4), pairs=PAIRS)
+    assert distances.shape == (1, 3)
+    assert distances[0] == pytest.approx([gaps[0], gaps[1:5].min(), gaps[5]], abs=1e-9)
+
+
+def test_the_rate_of_a_distance_is_that_of_differences() -> None:
+    q, step = states(50), 1e-6
+    v = np.random.default_rng(0).normal(size=(50, ARM.nv))
+
+    def moved(h: float) -> np.ndarray:
+        return wd.pair_distances(ARM, wd.integrate(ARM, q, h * v), pairs=SELF)
+
+    rate = wd.configuration_rate(ARM, q, v)
+    found = wd.jvp(wd.pair_distances, ARM, q, pairs=SELF, tangents={"q": rate})
+    wanted = (moved(step) - moved(-step)) / (2 * step)
+    assert np.abs(np.asarray(found) - wanted).max() < 1e-6
+    slope = wd.vjp(wd.pair_distances, ARM, q, pairs=SELF, cotangents=np.ones((50, len(SELF))))
+    assert (np.asarray(slope) * rate).sum(1) == pytest.approx(wanted.sum(1), abs=1e-6)
+
+
+def test_distances_are_a_method_in_own_kernels() -> None:
+    @wd.kernel
+    def clearance(robot, q):
+        return np.min(robot.pair_distances(q, pairs=SELF))
+
+    q = states(5)
+    assert clearance(ARM, q) == pytest.approx(wd.pair_distances(ARM, q, pairs=SELF).min(1))
+
+
+def test_distances_within_one_rigid_body_are_refused() -> None:
+    shape = PAIRS[0].first
+    with pytest.raises(ValueError, match="parts of one rigid body"):
+        wd.pair_distances(MODEL, at(0.1, 0.3), pairs=[type(PAIRS[0])(shape, shape)])
