@@ -62,6 +62,8 @@ class WarpdynLifecycleNode(LifecycleNodeMixin, WarpdynNode):
             )
             return REFUSED
         while self._models.fleet is None and (self._models.building or self._models.changing):
+            if self.ending():
+                break
             time.sleep(0.002)
             self._watch()
         self.exit_code = None  # a managed node stays, and may be configured again
@@ -79,7 +81,7 @@ class WarpdynLifecycleNode(LifecycleNodeMixin, WarpdynNode):
             return
         topic = self.resolve_topic_name("robot_description")
         (waited,) = (s for s in self.subscriptions if s.topic_name == topic)
-        while not self._models.text and time.monotonic() < end:
+        while not self._models.text and time.monotonic() < end and not self.ending():
             with waited.handle:
                 taken = waited.handle.take_message(waited.msg_type, False)
             if taken is not None:
