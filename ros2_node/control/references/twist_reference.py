@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -113,7 +114,7 @@ class TwistReference:
             self.refusal = refusal
             return refusal
         for part, most in zip(twist.reshape(2, 3), self._most, strict=True):
-            size = float(np.linalg.norm(part))
+            size = math.hypot(*part)  # of 1e200 too, whose square is infinite
             if size > most:
                 part *= most / size
                 self._counts["twist_clipped"] += 1
@@ -132,7 +133,8 @@ class TwistReference:
             return "the robot is not enabled: call ~/enable first"
         if frame not in ("", self._root, self._link):
             return f"frame_id {frame!r} is neither {self._root}, nor {self._link}, nor empty"
-        return "" if np.isfinite(twist).all() else "a number is not finite"
+        sizes = (math.hypot(*part) for part in twist.reshape(2, 3))
+        return "" if all(map(math.isfinite, sizes)) else "a number is not finite"
 
     def end(self) -> None:
         """Release the reference, which then rests."""

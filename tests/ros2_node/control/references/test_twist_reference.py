@@ -111,6 +111,12 @@ def test_an_angular_twist_rotates_the_link_in_place(fleet):
     np.testing.assert_allclose(places(q[-1])[:3, 3], places(READY)[:3, 3], atol=1e-4)
 
 
+def test_a_twist_whose_square_is_infinite_is_scaled_too(fleet):
+    jogged = JoggedRobot(fleet)
+    jogged.step(np.array([0.0, -1e200, 0.0, 0.0, 0.0, 1e160]))
+    np.testing.assert_array_equal(jogged.robot.references.twist._target, [0, -0.25, 0, 0, 0, 0.5])
+
+
 def test_a_fast_twist_is_scaled_down(fleet):
     """It is scaled to twist_max_speed and keeps its direction."""
     jogged = JoggedRobot(fleet)
