@@ -139,6 +139,10 @@ def test_an_episode_must_last_at_least_one_step() -> None:
         ({"drives": None, "vary": {"kp": rl.Vary(1.0, 2.0)}}, "vary.kp belongs to drives, and"),
         ({"push": rl.Push(-1.0)}, "push: speeds must be 0 <= least <= speed, got 0.0 and -1.0"),
         ({"push": rl.HeldPush(10.0, 2.0, 1.0)}, "push: times must be 0 < hold <= seconds"),
+        ({"seconds": np.nan}, "seconds must be at least a step of .* s, got nan"),
+        ({"model": "panda"}, "model must be a Model, such as wd.load_robot.*, got 'panda'"),
+        ({"drives": (30.0, 2.0)}, r"drives must be wd.PD\(kp, kd\) or None, got \(30.0, 2.0\)"),
+        ({"pairs": "all"}, r"pairs must be those of wd.ContactPairs\(model\), got 'all'"),
     ],
 )
 def test_invalid_numbers_of_a_task_are_refused(changed: dict[str, Any], error: str) -> None:

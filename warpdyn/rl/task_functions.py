@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ..functions.simulation.contact_pairs import ContactPairs
+from ..functions.simulation.drives import PD
 from ..functions.whole_numbers import whole_number
+from ..model import Model
 from ..model.scene.free_bodies import free_joint_of, robot_base
 from ..user_kernels import random_numbers
 from ..user_kernels.conditions import Condition
@@ -82,9 +85,21 @@ NAMES_ELSEWHERE = {
 """Attributes of tasks in Isaac Lab, mjlab and MuJoCo Playground, and what they are called here."""
 
 
+def _check_robot(task: Task) -> None:
+    """Raise if the robot, its drives or its pairs are of another type."""
+    for name, kind, example in (
+        ("model", Model, "a Model, such as wd.load_robot(name)"),
+        ("drives", PD | None, "wd.PD(kp, kd) or None"),
+        ("pairs", ContactPairs | tuple | list, "those of wd.ContactPairs(model)"),
+    ):
+        if not isinstance(getattr(task, name), kind):
+            raise TaskError(f"{task.name}.{name} must be {example}, got {getattr(task, name)!r}")
+
+
 def check_numbers(task: Task) -> None:
     """Raise if a number of the task makes no sense: a time, a bound, a draw, noise or a push."""
     _check_types(task)
+    _check_robot(task)
     _warn_of_misspellings(task)
     for name in ("dt", "largest_action"):
         if not 0 < getattr(task, name) < np.inf:
@@ -316,7 +331,8 @@ def timed_out(task: Task, robot: Any, s: Episode, late: Any) -> Any:
 
 def episode_steps(task: Task) -> int:
     """The number of steps of an episode."""
-    length = round(task.seconds / task.step_seconds)
+    steps = task.seconds / task.step_seconds
+    length = round(steps) if 0.0 < steps < np.inf else 0
     if length < 1:
         raise TaskError(
             f"{task.name}.seconds must be at least a step of {task.step_seconds} s, got {task.seconds}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import struct
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +93,29 @@ def test_a_ball_rests_on_the_plateau_of_a_file() -> None:
         sim.step()
     assert sim.q[0, 2] == pytest.approx(0.125 + SIZE[2] + 0.1, abs=1e-3)
     assert sim.forces.sum() == pytest.approx(9.81, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("plane", "is_remarked"),
+    [
+        ('type="plane" size="9 9 1"', True),
+        ('type="plane" size="9 9 1" pos="0 0 -0.5"', False),
+        ('type="plane" size="9 9 1" contype="0" conaffinity="0"', False),
+        ('type="plane" size="9 9 1" euler="0 90 0"', False),
+        ('type="sphere" size="1"', False),
+    ],
+)
+def test_a_field_below_the_floor_of_its_file_is_a_warning(plane: str, is_remarked: bool) -> None:
+    """MuJoCo's bodies rest on the floor there. Above the floor a field is the ground alone."""
+    for height, lower in ((-0.2, True), (0.0, False)):
+        source = text('nrow="3" ncol="4"', more=f"<geom {plane}/>")
+        source = source.replace("-0.25 0.125", f"-0.25 {height}")
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            wd.HeightMap.from_mjcf(source)
+        found = [x for x in said if "below the plane z = 0 in places" in str(x.message)]
+        assert len(found) == int(is_remarked and lower)
+        assert all(x.filename == __file__ for x in found)
 
 
 FIELD = '<geom name="{}" type="hfield" hfield="{}"/>'

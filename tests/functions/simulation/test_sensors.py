@@ -286,6 +286,26 @@ def test_the_moment_of_a_force_on_sloping_ground_turns_the_link(terrain: Any) ->
     np.testing.assert_allclose(sim.link_forces, same, atol=1e-9)
 
 
+def test_forces_with_the_softness_of_mujoco_act_halfway_into_the_ground() -> None:
+    """As in MuJoCo. A ball whose margin carries it slides. The moment is the rate of its angular
+    momentum, to the change of its height in a step."""
+    text = """<mujoco><option cone="elliptic"/><worldbody><geom type="plane" size="9 9 .1"/>
+    <body name="ball" pos="0 0 0.1195"><freejoint/><geom size="0.1" mass="2" margin="0.02"/></body>
+    </worldbody></mujoco>"""
+    ground = wd.Ground(softness="description", friction=0.3)
+    options: dict[str, Any] = {"dt": 0.002, "substeps": 1, "dtype": "float64", "ground": ground}
+    sim = wd.Simulation(wd.load(text), 1, sensors=wd.Sensors(links=["ball"]), **options)
+    sim.v[:, 0], slides = 1.0, 0
+    for _ in range(60):
+        before = sim.v[0, 3:].copy()
+        sim.step()
+        if sim.forces[0, 0, 0] < -4.0:
+            slides += 1
+            rate = 0.4 * 2.0 * 0.1**2 * (sim.v[0, 3:] - before) / 0.002
+            np.testing.assert_allclose(sim.link_forces[0, 0, 3:], rate, rtol=3e-3, atol=1e-9)
+    assert slides >= 5 and sim.q[0, 2] > 0.11
+
+
 def test_sensors_of_a_failed_state_read_zero(box: wd.Model) -> None:
     """Other environments do not change. A reset clears the sensors, and a checkpoint has them."""
     sims = [simulation(box, 3) for _ in range(2)]

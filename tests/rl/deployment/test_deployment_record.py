@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ rl = pytest.importorskip("warpdyn.rl")
 import onnx
 from rl_cases import Hold
 
+import warpdyn as wd
 from warpdyn.rl.deployment.deployment_record import deployment_record
 from warpdyn.rl.deployment.policy_match import check_match
 from warpdyn.rl.deployment.portable_program import run_portable
@@ -161,3 +163,30 @@ def test_the_record_has_a_hash_of_its_programs() -> None:
     records = [deployment_record(Hold(), RobotStep(Hold())) for _ in range(2)]
     assert re.fullmatch("[0-9a-f]{16}", records[0]["hash"])
     assert records[0]["hash"] == records[1]["hash"]
+
+
+def test_the_record_has_the_friction_that_acts_in_training() -> None:
+    """Not that of the description: a robot of URDF moves without it, unless its model is given it. In
+    a simulation of the record, joints would be slowed down by other torques than in training."""
+    task = Hold()
+    described = (replace(joint, damping=0.5, friction=0.4) for joint in task.model.joints)
+    task.model = replace(task.model, joints=tuple(described))
+    record = deployment_record(task)["joints"]
+    assert record["damping"] == record["friction"] == [0.0, 0.0]
+    task.model = task.model.with_friction(
+        viscous={"shoulder": 0.3, "elbow": 0.2}, coulomb={"shoulder": 0.0, "elbow": 0.7}
+    )
+    record = deployment_record(task)["joints"]
+    assert record["damping"] == [0.3, 0.2] and record["friction"] == [0.0, 0.7]
+
+
+def test_the_record_of_a_file_of_mujoco_has_its_friction() -> None:
+    """There the friction of the description acts."""
+    task = Hold()
+    task.model = wd.load(
+        """<mujoco><worldbody><body><joint name="shoulder" axis="0 1 0" damping="0.4"/><geom size="0.1"/>
+        <body name="tip" pos="0 0 0.3"><joint name="elbow" axis="0 1 0" frictionloss="0.6"/><geom size="0.1"/>
+        </body></body></worldbody></mujoco>"""
+    )
+    record = deployment_record(task)["joints"]
+    assert record["damping"] == [0.4, 0.0] and record["friction"] == [0.0, 0.6]

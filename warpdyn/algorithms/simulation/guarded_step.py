@@ -131,6 +131,7 @@ def _readings(
         frames=sensors.links,
         reference="local_world_aligned",
         terrain=terrain,
+        halfway=[None if x is None else x.margin for x in scene.soft_points],
     )
     flags: list[list] = [
         contact_flags(

@@ -36,14 +36,15 @@ def link_contact_forces(
     frames: Sequence[str],
     reference: str,
     terrain: Terrain | None = None,
+    halfway: Sequence[float | None] = (),
 ) -> list[list[Scalar]]:
     """Net force and moment of the contacts of each link: 6 for each frame [N, N·m].
 
     q: nq [m, rad].  forces: 3 for each point, in the world's axes [N]; each acts where the sphere is
     deepest: at its lowest point, or on a `terrain` against the normal of the ground below its
     centre.  moments: of torsional and rolling friction, 3 for each point in the world's axes [N·m].
-    reference: "local", "world" or "local_world_aligned". RBDA section 2.6: moments about the origin
-    that the reference names.
+    reference: "local", "world" or "local_world_aligned". halfway: as in `contact_rows`. RBDA section
+    2.6: moments about the origin that the reference names.
     """
     seats = [tree.frames[name] for name in frames]
     X = body_placements(tree, q, [seat.body for seat in seats])
@@ -55,7 +56,8 @@ def link_contact_forces(
             if point.link == name:
                 f = Vector(*each)
                 centre = T.R.to_parent(Vector(*point.centre))
-                deepest = centre - _normal_below(terrain, T.p + centre) * point.radius
+                margin = halfway[n] if halfway else None
+                deepest = centre - _reach_to_ground(terrain, T.p + centre, point.radius, margin)
                 force = force + f
                 moment = moment + (T.p + deepest if reference == "world" else deepest).cross(f)
                 if moments is not None:
@@ -80,11 +82,18 @@ def link_forces_on_ground(
     return link_contact_forces(tree, q, forces, moments, terrain=terrain_of(named), **options)
 
 
-def _normal_below(terrain: Terrain | None, centre: Vector) -> Vector:
-    """The normal of the ground below a position of the world."""
-    if terrain is None:
-        return Vector(0.0, 0.0, 1.0)
-    return terrain.below(centre.x, centre.y).axes().to_parent(Vector(0.0, 0.0, 1.0))
+def _reach_to_ground(
+    terrain: Terrain | None, centre: Vector, radius: float, margin: float | None
+) -> Vector:
+    """From the place where a sphere touches the ground to its centre, in the world's axes."""
+    normal, height = Vector(0.0, 0.0, 1.0), centre.z
+    if terrain is not None:
+        patch = terrain.below(centre.x, centre.y)
+        normal = patch.axes().to_parent(normal)
+        height = (centre.z - patch.height) * normal.z
+    if margin is None:
+        return normal * radius
+    return normal * (radius + (height - radius - margin) * 0.5)
 
 
 class PairContacts(NamedTuple):

@@ -5,19 +5,21 @@ from __future__ import annotations
 import io
 import os
 import struct
+import warnings
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 import numpy as np
 
 from ...algebra.spatial import HERE
-from ...model.description import Pose
+from ...model.description import ModelWarning, Pose
 from ...model.optional_packages import install_extra
 from ..registry import MJCF
 from ..robot_source import RobotSource, tag_name
 from .mjcf_attach import mjcf_document
 from .mjcf_bodies import children
 from .mjcf_files import Includes
+from .mjcf_grounds import is_level_at_zero
 from .mjcf_inertia import Part
 from .mjcf_meshes import MjcfMeshes
 from .mjcf_values import Attributes, Element, MjcfValues
@@ -27,6 +29,9 @@ MOST_NODES = 1 << 24
 
 ROTATED = 1e-9
 """Largest difference of a rotation matrix from the identity that counts as no rotation."""
+
+LEVEL = 1e-9
+"""Largest depth below the plane z = 0 that counts as level with it [m]."""
 
 HEADER = 8
 """Bytes before the heights of a binary file."""
@@ -63,7 +68,24 @@ def read_height_field(
         if tag_name(child) == "geom"
     ]
     geom = _chosen_geom(values, root, geoms, name)
-    return _height_table(meshes, _asset_of(values, root, geom), geom)
+    table = _height_table(meshes, _asset_of(values, root, geom), geom)
+    if table.heights.min() < -LEVEL and any(_is_floor(values, each) for each in geoms):
+        warnings.warn(
+            f"{text.name}: the height field lies below the plane z = 0 in places, where the plane "
+            "carries in MuJoCo; a terrain is the field alone: np.maximum(terrain.heights, 0.0)",
+            ModelWarning,
+            stacklevel=3,
+        )
+    return table
+
+
+def _is_floor(values: MjcfValues, geom: Part) -> bool:
+    """True for a plane z = 0 that can be touched."""
+    element, written, X = geom
+    touched = any(written.get(mask, "1") != "0" for mask in ("contype", "conaffinity"))
+    if written.get("type") != "plane" or not touched:
+        return False
+    return is_level_at_zero(Pose.of(X.compose(values.shape_placement(element, written))))
 
 
 def _chosen_geom(values: MjcfValues, root: Element, geoms: list[Part], name: str | None) -> Part:

@@ -18,7 +18,7 @@ from ...execution.compile.announcements import say
 from ...execution.request.call import input_shapes
 from ...execution.request.evaluate import record_call
 from ...model import Model
-from ...model.description import Joint
+from ...model.description import Effects, Joint
 from ...recording.program import Program
 from ...user_kernels.own_kernel import OwnKernel
 from ...user_kernels.signature import Table
@@ -116,6 +116,7 @@ def _joints(robot_step: RobotStep, stance: np.ndarray | None) -> dict[str, Any]:
     """Numbers of the driven joints, in the order of targets."""
     model = robot_step.task.model
     joints = [_joint_of(model, int(column)) for column in model.joint_columns]
+    acting = [_effects_of(model, int(column)) for column in model.joint_columns]
     kp, kd, effort = gains_of(robot_step.task, robot_step.joints)
     return {
         "names": [joint.name for joint in joints],
@@ -127,8 +128,10 @@ def _joints(robot_step: RobotStep, stance: np.ndarray | None) -> dict[str, Any]:
         "velocity": _numbers(model.velocity_limit[model.joint_columns]),
         "effort": _numbers(effort),
         "armature": [float(joint.armature) for joint in joints],
-        "damping": [float(joint.damping) for joint in joints],
-        "friction": [float(joint.friction) for joint in joints],
+        # What acts in training, and not what the description says, which acts only if the model is
+        # given it (`Model.with_friction`).
+        "damping": [effects.viscous for effects in acting],
+        "friction": [effects.coulomb for effects in acting],
         "kp": _numbers(kp),
         "kd": _numbers(kd),
         "stance": None if stance is None else _numbers(stance),
@@ -322,6 +325,13 @@ def _joint_of(model: Model, column: int) -> Joint:
         for x in model.joints
         if x.name in slices and slices[x.name].start <= column < slices[x.name].stop
     )
+
+
+def _effects_of(model: Model, column: int) -> Effects:
+    """The friction and springs that act on a column of v."""
+    joint = _joint_of(model, column)
+    first = model.coordinates[joint.name].v.start
+    return joint.effects[column - first] if joint.effects else Effects()
 
 
 def _plain(record: Any) -> dict[str, Any]:
