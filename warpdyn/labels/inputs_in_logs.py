@@ -175,8 +175,10 @@ class Inputs:
             for name, source in self.sources.items():
                 values = source.values(part.numbers, self.shapes.get(name, (self.model.nq,)))
                 arrays[name] = finite(str(source), values, first)
-            if "q" in arrays:
-                outside += ((arrays["q"] < lower) | (arrays["q"] > upper)).sum(0)
+            q = arrays.get("q", outside[:0])
+            # Extremes are quicker than a comparison of each number, which is seldom needed.
+            if len(q) and ((q.min(0) < lower) | (q.max(0) > upper)).any():
+                outside += ((q < lower) | (q > upper)).sum(0)
             t = part.numbers[self.time] if self.derived else np.zeros(0)
             yield part, arrays, t.astype(np.float64) * self.unit
             first += part.rows
