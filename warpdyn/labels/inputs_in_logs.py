@@ -175,10 +175,11 @@ class Inputs:
             for name, source in self.sources.items():
                 values = source.values(part.numbers, self.shapes.get(name, (self.model.nq,)))
                 arrays[name] = finite(str(source), values, first)
-            q = arrays.get("q", outside[:0])
-            # Extremes are quicker than a comparison of each number, which is seldom needed.
-            if len(q) and ((q.min(0) < lower) | (q.max(0) > upper)).any():
-                outside += ((q < lower) | (q > upper)).sum(0)
+            if "q" in arrays:
+                q = arrays["q"]  # compared in its own precision, a tenth of the time
+                beyond = (q < lower.astype(q.dtype)) | (q > upper.astype(q.dtype))
+                if beyond.any():
+                    outside += beyond.sum(0)
             t = part.numbers[self.time] if self.derived else np.zeros(0)
             yield part, arrays, t.astype(np.float64) * self.unit
             first += part.rows
