@@ -7,6 +7,7 @@ import doctest
 import importlib
 import inspect
 import re
+import shlex
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ import pytest
 from public_names import public_names
 
 import warpdyn as wd
+from warpdyn.cli.main import COMMANDS, parser
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
@@ -30,6 +32,8 @@ CALL = re.compile(
     r"`(?:wd\.)?((?:convert\.|kernels\.|labels\.)?\w+)\((?:f|model|pose|matrix|quaternion|source)\b"
 )
 
+
+COMMAND = re.compile(r"^(?:    )?warpdyn ((?:\w+) .*)$", re.MULTILINE)
 
 IN_ORDER = ("tutorial",)
 """Pages that are read from the top: a block goes on from those before it. On others each stands by itself."""
@@ -100,6 +104,20 @@ def test_every_block_is_run() -> None:
     """No page has Python in a form that the tests above would not find."""
     for page in PAGES:
         assert page.read_text().count("```python") == len(blocks(page)), page.name
+
+
+def test_commands_of_pages_are_understood() -> None:
+    """Each command that stands on a line of its own has arguments that its parser accepts."""
+    known = {module.__name__.rpartition(".")[2] for module in COMMANDS}
+    understood = 0
+    for page in [*PAGES, *NOTEBOOKS, ROOT / "README.md"]:
+        for written in COMMAND.findall(page.read_text().replace("\\\n", "")):
+            words = shlex.split(written, comments=True)
+            template = {"TASK", "ROBOT", "--help", "--version"} & {*words}
+            if words and words[0] in known and not template:
+                parser().parse_args(words)  # exits with a message if it does not understand
+                understood += 1
+    assert understood > 50
 
 
 def test_the_table_of_pages_lists_every_page() -> None:

@@ -10,6 +10,7 @@ from . import convert, description, kernels, loops, random, results, runtime
 from .execution.batched import bind
 from .execution.compile.kernel import quieten as _quieten
 from .execution.config import config
+from .execution.field_words import FIELD_WORDS as _FIELD_WORDS
 from .execution.launch.state_checks import check_state
 from .execution.oracle import oracle
 from .formats.load import load
@@ -308,27 +309,6 @@ __all__ = [  # noqa: RUF022 (in the order of the API reference)
     "results",
     "runtime",
 ]
-
-_FIELD_WORDS = {
-    "acceleration": "aba",
-    "center_of_mass": "com",
-    "composite_rigid_body": "crba",
-    "coriolis": "coriolis_matrix",
-    "fd": "aba",
-    "forward_dynamics": "aba",
-    "forward_kinematics": "fk",
-    "gravity": "gravity_torques",
-    "gravity_compensation": "gravity_torques",
-    "id": "rnea",
-    "ik": "inverse_kinematics",
-    "inertia_matrix": "crba",
-    "inverse_dynamics": "rnea",
-    "mass_matrix": "crba",
-    "nonlinear_effects": "bias_forces",
-    "randomize": "randomise",
-}
-"""Common names in robotics for functions that warpdyn calls by their algorithm."""
-
 
 if TYPE_CHECKING:
     from . import labels as labels

@@ -93,3 +93,18 @@ def test_numbers_change_only_on_purpose() -> None:
     assert module_numbers("warpdyn/cli")["label"] == {
         "SHOWN": 10,
     }
+
+
+def test_remarks_on_logs_are_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of many, the first ones. They are no failures."""
+    monkeypatch.chdir(tmp_path)
+    for k in range(SHOWN + 1):
+        np.savez(tmp_path / f"degrees{k}.npz", q=np.full((4, 8), 60.0))
+    logs = [f"degrees{k}.npz" for k in range(SHOWN + 1)]
+    assert main(["label", "panda", *logs, "--quantity", "com", "-o", "out"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    remarks = [line for line in lines if line.startswith("remark: degrees")]
+    assert len(remarks) == SHOWN and all("angles must be in radians" in line for line in remarks)
+    assert f"{SHOWN + 1} remarks; out/manifest.json has all" in lines

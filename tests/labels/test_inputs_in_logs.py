@@ -151,6 +151,28 @@ def test_uneven_stamps_and_short_episodes_are_noted(tmp_path: Path) -> None:
     assert "v and a of 1 with fewer than 3 are NaN" in found.log.notes[0]
 
 
+def test_coordinates_outside_their_limits_are_noted(tmp_path: Path) -> None:
+    """Angles in degrees gave torques without a word. A tenth of the range beyond is no remark."""
+    panda = wd.load_robot("panda")
+    q = np.tile(0.5 * (panda.position_lower + panda.position_upper), (40, 1))
+    q[:3, 0] = panda.position_upper[0] + 0.09 * (panda.position_upper - panda.position_lower)[0]
+    for values, said in (
+        (q, []),
+        (
+            np.where(np.arange(40)[:, None] < 30, 60.0, q),
+            [
+                "panda_joint1 is outside its limits, -2.8973 to 2.8973, in 30 of 40 rows, and so are "
+                "7 more coordinates: angles must be in radians"
+            ],
+        ),
+    ):
+        path = table(tmp_path / "a.parquet", q=lists(values), t=T[:40])
+        for shapes in ({"q": (8,)}, {"q": (8,), "v": (8,)}):  # as logged, and differentiated
+            found = Inputs.of(open_log(path), panda, shapes, {}, Filter(), None)
+            arrays(found, 7)
+            assert found.log.notes == said
+
+
 def test_joints_of_a_bag_are_sorted(tmp_path: Path) -> None:
     """The order is that of the model. A model with joints that the bag lacks is refused."""
     path = write_bag(tmp_path / "a", T, Q)

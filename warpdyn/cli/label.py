@@ -88,6 +88,11 @@ def label_logs(args: argparse.Namespace) -> int:
         raise UserError(str(error)) from None
     kept = f", {report.skipped} finished before" if report.skipped else ""
     print(f"{report.out}: {report.done} files with {report.rows:,} rows labelled{kept}")
+    remarks = [f"remark: {name}: {text}" for name, texts in report.notes.items() for text in texts]
+    for line in remarks[:SHOWN]:
+        print(printable(line), file=sys.stderr)
+    if len(remarks) > SHOWN:
+        print(f"{len(remarks)} remarks; {report.out}/manifest.json has all", file=sys.stderr)
     for name, why in list(report.failed.items())[:SHOWN]:
         print(printable(f"failed: {name}: {why}"), file=sys.stderr)
     if len(report.failed) > SHOWN:

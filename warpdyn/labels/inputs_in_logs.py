@@ -168,15 +168,34 @@ class Inputs:
         return said
 
     def _checked_parts(self, parts: Iterator[LogPart]) -> Iterator[CheckedPart]:
-        first = 0
+        first, lower, upper = 0, *_widened_limits(self.model)
+        outside = np.zeros(self.model.nq, np.int64)
         for part in parts:
             arrays = {}
             for name, source in self.sources.items():
                 values = source.values(part.numbers, self.shapes.get(name, (self.model.nq,)))
                 arrays[name] = finite(str(source), values, first)
+            if "q" in arrays:
+                q = arrays["q"]  # compared in its own precision, a tenth of the time
+                beyond = (q < lower.astype(q.dtype)) | (q > upper.astype(q.dtype))
+                if beyond.any():
+                    outside += beyond.sum(0)
             t = part.numbers[self.time] if self.derived else np.zeros(0)
             yield part, arrays, t.astype(np.float64) * self.unit
             first += part.rows
+        self._remark_outside(outside, first)
+
+    def _remark_outside(self, outside: np.ndarray, rows: int) -> None:
+        """Add a remark about coordinates beyond their limits, each in `outside` of so many rows."""
+        worst = int(outside.argmax()) if outside.size else 0
+        if not outside.any():
+            return
+        model, others = self.model, int((outside > 0).sum()) - 1
+        self.log.notes.append(
+            f"{model.q_names[worst]} is outside its limits, {model.position_lower[worst]:g} to "
+            f"{model.position_upper[worst]:g}, in {outside[worst]} of {rows} rows"
+            f"{f', and so are {others} more coordinates' if others else ''}: angles must be in radians"
+        )
 
     def _arrays_to_differentiate(self) -> list[str]:
         """Arrays to differentiate: v for an acceleration if the log has it, else q."""
@@ -345,3 +364,12 @@ def _read_ahead(waiting: deque[CheckedPart], ready: Iterator[CheckedPart], rows:
         if after is None:
             return
         waiting.append(after)
+
+
+def _widened_limits(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """Limits of q, widened by a tenth of their range: encoders of a robot at its stop may be that
+    far off, numbers in degrees are farther."""
+    lower, upper = (np.asarray(x, float) for x in (model.position_lower, model.position_upper))
+    bounded = np.isfinite(lower) & np.isfinite(upper)
+    slack = np.where(bounded, np.where(bounded, upper, 0.0) - np.where(bounded, lower, 0.0), 0.0)
+    return lower - 0.1 * slack, upper + 0.1 * slack

@@ -6,7 +6,7 @@ import glob
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -54,6 +54,8 @@ class LabelReport:
     """Reasons for files without an output, by file name."""
     out: Path
     """Folder of the outputs and manifest.json."""
+    notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Remarks on files of this run, by file name."""
 
 
 def label(
@@ -123,7 +125,8 @@ def label(
         _write_if_possible(out, settings, labelling, outcomes, counts)
         remove_leftovers(files)
     failed = {str(each.file.source): each.error for each in outcomes if each.error}
-    return LabelReport(_count_finished(outcomes), len(files) - len(todo), rows, failed, out)
+    notes = {str(each.file.source): each.notes for each in outcomes if each.notes}
+    return LabelReport(_count_finished(outcomes), len(files) - len(todo), rows, failed, out, notes)
 
 
 def prepare_labelling(

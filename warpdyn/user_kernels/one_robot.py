@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..execution.batched import FUNCTIONS, Function
+from ..execution.field_words import FIELD_WORDS
 from ..execution.request.call import Call, gather, input_shapes
 from ..execution.request.evaluate import evaluate, record_call
 from ..model import Model
@@ -89,7 +90,8 @@ class OneRobot(RobotMethods):
         known = getattr(self._model, name, None)
         if known is not None and not name.startswith("with_"):
             return known
-        near = get_close_matches(name, self.__dir__(), n=3)
+        meant = FIELD_WORDS.get(name)
+        near = [meant] if meant in FUNCTIONS else get_close_matches(name, self.__dir__(), n=3)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         refuse(f"a robot has no {name!r}{hint}")
 

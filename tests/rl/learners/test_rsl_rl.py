@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
+
 import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
@@ -33,3 +36,15 @@ def test_episode_lengths_can_be_assigned() -> None:
     _, _, done, extras = env.step(torch.zeros(3, 2))
     assert done.tolist() == extras["time_outs"].tolist() == [0.0, 1.0, 0.0]
     assert env.episode_length_buf.tolist() == [1, 0, 5]
+
+
+@pytest.mark.parametrize("missing", ["rsl_rl", "tensordict"])
+def test_a_missing_package_is_named_with_its_extra(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message was "No module named 'rsl_rl'" alone."""
+    monkeypatch.delitem(sys.modules, "warpdyn.rl.learners.rsl_rl", raising=False)
+    monkeypatch.setitem(sys.modules, missing, None)
+    said = rf"the learner rsl_rl need {missing}, which is not installed: pip install '\.\[rl\]'"
+    with pytest.raises(ImportError, match=said):
+        import_module("warpdyn.rl.learners.rsl_rl")

@@ -8,13 +8,21 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
-from rsl_rl import algorithms
-from tensordict import TensorDict
 
+from ...model.optional_packages import install_extra
 from ..recipe import Recipe
 from ..several_processes import Processes
 from .learner import Observations
 from .networks import Network, Normalizer
+
+try:
+    from rsl_rl import algorithms
+    from tensordict import TensorDict
+except ModuleNotFoundError as error:
+    raise ImportError(
+        f"rl.RslEnv and the learner rsl_rl need {error.name}, which is not installed: "
+        f"{install_extra('rl')}"
+    ) from error
 
 if TYPE_CHECKING:
     from ..vec_env import VecEnv
