@@ -80,3 +80,4 @@ def test_documented_numbers() -> None:
     assert chosen.DIRECT == 64
     assert chosen.STAGED == 128
     assert chosen.STAGED_LATE == 640
+    assert chosen.LONG == 128

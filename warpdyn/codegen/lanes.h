@@ -218,12 +218,17 @@ struct Lanes {
     }
   }
 
+  // A line that already has these bits is not written, so that it does not have to go back to memory.
+  static inline void store_change(T* to, V x) {
+    if (__builtin_reduce_or((VI)x ^ (VI)*(const V*)to) != 0) *(V*)to = x;
+  }
+
   // A tile to the result's entries of `here` environments from `to` on; `place` says where in the tile an entry lies,
   // and `still` which runs of 2 * Q entries are constants, to be left alone where they are kept. Rows that lie end to
   // end are put together on a `stage`, if there is one.
   static WARPDYN_APART void scatter(const T* tile, T* to, I64 env, const I64* offset, const int* place,
                                     const char* still, int n, int here, bool dense, bool stream,
-                                    bool keep_constants, Stage* stage) {
+                                    bool keep_constants, bool compare, Stage* stage) {
     T* const p = stage ? (T*)stage->lines : to;
     const bool meet = env * (I64)sizeof(T) % 4096 == 0 && n % (2 * Q) == 0;
     if (here == N && dense && meet && !stage && !stream) {
@@ -245,6 +250,10 @@ struct Lanes {
         V r[N];
         WARPDYN_UNROLL for (int j = 0; j < N; ++j) r[j] = *(const V*)(tile + place[first + j]);
         transpose(r);
+        if (compare && !stage) {
+          WARPDYN_UNROLL for (int l = 0; l < N; ++l) store_change(p + l * env + first, r[l]);
+          continue;
+        }
         WARPDYN_UNROLL for (int l = 0; l < N; ++l) store(p + l * env + first, r[l], stream && !stage && first % N == 0);
       }
       if (stage) stage->next(to);

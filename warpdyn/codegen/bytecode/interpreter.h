@@ -233,7 +233,7 @@ template <int M> struct Run {
         if (here == N && env == 1)
           for (I64 j = 0; j < x.size; ++j) *(V*)(at + from + offsets[j + 1]) = *(const V*)(tile + places[j]);
         else
-          Lanes::scatter(tile, at + from * env, env, offsets + 1, places, x.still, (int)x.size, here, offsets[0], false, keep, nullptr);
+          Lanes::scatter(tile, at + from * env, env, offsets + 1, places, x.still, (int)x.size, here, offsets[0], false, keep, false, nullptr);
       }
       offsets += x.size + 1;
     }

@@ -9,6 +9,7 @@ from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, Co
 from warpdyn.algorithms.simulation.pair_slots.pair_groups import Mover, pair_groups, point_groups
 from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.model.tree import WORLD
+from warpdyn.rl.tasks.reorient_tasks import HandReorient
 
 CUBE = wd.description.Box(0.1, 0.1, 0.1)
 SCENE = (
@@ -18,6 +19,7 @@ SCENE = (
     .with_object("c", CUBE, mass=1.0)
 )
 TREE = tree_of(SCENE)
+LIMB_AND_FREE, SIDES = {Mover.JOINTS, Mover.FREE_BODY}, ("left", "right")
 HAND, FINGER = (ContactShape(f"panda_{x}", "sphere", (0.03,)) for x in ("hand", "leftfinger"))
 A, B, C = (ContactShape(x, "box", (0.05, 0.05, 0.05)) for x in "abc")
 
@@ -43,6 +45,24 @@ def test_a_group_has_at_most_as_many_slots_as_pairs(slots: int | None, wanted: i
     """The default is two slots more than the three bodies, but there are only three pairs."""
     pairs = [ContactPair(*x) for x in ((A, B), (A, C), (B, C))]
     assert pair_groups(TREE, pairs, slots)[0].slots == wanted
+
+
+def test_limbs_with_much_shorter_rows_are_groups() -> None:
+    """A finger of a hand on a cube moves 10 coordinates, and all four fingers move 22. Pairs of two
+    fingers, and of a finger and the world, stay together. The two fingers of a gripper share its arm."""
+    task = HandReorient()
+    tree = tree_of(task.model)
+    groups = pair_groups(tree, task.pairs)
+    movers = [(*(side.mover for side in group.sides),) for group in groups]
+    of_limbs = [g for g, m in zip(groups, movers, strict=True) if {*m} == LIMB_AND_FREE]
+    assert len(of_limbs) == 4 and movers.count((Mover.JOINTS, Mover.JOINTS)) == 1
+    assert sorted(n for group in groups for n in group.pairs) == [*range(len(task.pairs))]
+    for group in of_limbs:
+        (side,) = (s for s in group.sides if s.mover is Mover.JOINTS)
+        assert len({i for body in side.bodies for i in tree.path(body)}) == 4
+        assert (len(group), group.alike, group.slots) == (3, 12, 3)
+    gripper = [ContactPair(ContactShape(f"panda_{x}finger", "box", A.size), A) for x in SIDES]
+    assert [(len(g), g.alike) for g in pair_groups(TREE, gripper)] == [(2, 2)]
 
 
 def test_a_free_body_with_joints_is_moved_by_joints() -> None:

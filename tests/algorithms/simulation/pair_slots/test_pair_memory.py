@@ -34,7 +34,7 @@ def test_a_group_has_the_contacts_of_its_pairs() -> None:
     assert memory.rows[memory.contact(1.0, 1)] == [4.0, 40.0, 41.0, 42.0]
     assert memory.members[1] == [0.0, 0.0] and not memory.members.arrays  # all are equal
     assert memory.properties[1] == [0.2, 1e4, 0.01]
-    assert memory.arrays == [memory.rows, *memory.properties.arrays]
+    assert memory.arrays == [memory.rows, memory.filled, *memory.properties.arrays]
     impulses, features = [[0.0] * 3] * 5, [9.0] * 5
     memory.spread(PAIRS, impulses, features)
     assert features == [0.0, 1.0, 9.0, 3.0, 4.0]
@@ -50,8 +50,21 @@ def test_a_slot_without_a_pair_has_its_own_rows() -> None:
 def test_clear_removes_all_contacts() -> None:
     """Contacts of pairs that are not near any more are removed, too."""
     memory = PairMemory.of(GROUP, PAIRS, SURFACES, IMPULSES, FEATURES)
-    memory.clear()
+    memory.clear(2.0)
+    assert [*memory.rows] == [no_contact(GROUP)] * 6 and memory.filled[0] == [2.0]
+
+
+def test_only_a_memory_with_contacts_is_cleared() -> None:
+    """The last launch may have left contacts. After a step without any there is nothing to clear, and
+    after one with some there is."""
+    memory = PairMemory.of(GROUP, PAIRS, SURFACES, IMPULSES, FEATURES)
+    memory.clear(0.0)
     assert [*memory.rows] == [no_contact(GROUP)] * 6
+    marked = replace(memory, rows=RowArray([[float(k)] * 4 for k in range(6)]))
+    marked.clear(1.0)
+    assert marked.rows[3] == [3.0] * 4, "the loop is left out"
+    marked.clear(0.0)
+    assert [*marked.rows] == [no_contact(GROUP)] * 6
 
 
 @pytest.mark.parametrize(("moments", "more"), [(1, [2.0]), (3, [2.0, 3.0])])

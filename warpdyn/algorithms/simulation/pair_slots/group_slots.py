@@ -174,7 +174,7 @@ class GroupSlots:
     def remember(self) -> None:
         """Put the contacts into the memory."""
         selection = self.selection
-        self.memory.clear()
+        self.memory.clear(selection.count)
 
         def step(k: Scalar, state: list[Scalar], _: Sequence[RowArray]) -> Sequence[Scalar]:
             for c, row in enumerate(selection.rows(k)):

@@ -1,5 +1,6 @@
 """Pairs in groups: those of one group have the same kinds of shapes, moved in the same way, so that
-one loop computes them.
+one loop computes them. Pairs of a robot's limbs with free bodies are groups of each limb, if its
+rows are much shorter than those of all limbs.
 """
 
 from __future__ import annotations
@@ -11,9 +12,15 @@ from enum import Enum
 from ....model.tree import WORLD, Tree
 from ..contact_rows import free_roots
 from ..contact_shapes import ContactPair, ContactShape, body_of
+from .numbered_bodies import SIX
 
 BRANCHES = 6
 """The largest number of branches of a robot whose points on the ground are groups of their own."""
+
+SHORTER = 0.6
+"""Ratio of a limb's rows to those of all limbs up to which the limbs' pairs with free bodies are
+groups of their own. Contacts of a finger with a cube have 10 entries in a row, those of four fingers
+22. Pairs with the world stay together: few of them touch, and each group adds to the program."""
 
 SPARE = 2
 """Slots of a group in addition to one for each body that its pairs move."""
@@ -44,7 +51,8 @@ class PairGroup:
     `pairs`: their numbers among all pairs. `members`: for each, the numbers of its two shapes on
     the two `sides`. `contacts`: of one pair. `slots`: the largest number of pairs that may touch at
     a time. `moments`: the number of friction moments of each contact. `located`: positions of
-    contacts are kept. `on_ground`: the pairs are points on the ground (`ground_points`).
+    contacts are kept. `on_ground`: the pairs are points on the ground (`ground_points`). `alike`: the
+    number of pairs of the same kinds, on all limbs.
     """
 
     sides: tuple[GroupSide, GroupSide]
@@ -55,6 +63,7 @@ class PairGroup:
     moments: int = 0
     located: bool = False
     on_ground: bool = False
+    alike: int = 0
 
     @property
     def free_sides(self) -> list[int]:
@@ -76,7 +85,11 @@ def pair_groups(
     for n, pair in enumerate(pairs):
         key = *(_key(tree, free, shape) for shape in pair), moments[n] if moments else 0
         by_key.setdefault(key, []).append(n)
-    return [_group(tree, free, pairs, numbers, slots, key[-1]) for key, numbers in by_key.items()]
+    return [
+        replace(_group(tree, free, pairs, limb, slots, key[-1]), alike=len(numbers))
+        for key, numbers in by_key.items()
+        for limb in _limbs(tree, free, pairs, numbers)
+    ]
 
 
 def point_groups(
@@ -95,6 +108,28 @@ def point_groups(
             places = tuple(numbers[n] for n in each.pairs)
             found.append(replace(each, pairs=places, on_ground=True))
     return found
+
+
+def _limbs(
+    tree: Tree, free: set[int], pairs: Sequence[ContactPair], numbers: Sequence[int]
+) -> list[list[int]]:
+    """Numbers of pairs of the same kinds by the branch of the robot that they move. One list if that
+    does not make rows much shorter, or if the pairs are not of a robot and free bodies."""
+    movers = [_mover(free, body_of(tree, shape)) for shape in pairs[numbers[0]]]
+    if {*movers} != {Mover.JOINTS, Mover.FREE_BODY}:
+        return [[*numbers]]
+    side = movers.index(Mover.JOINTS)
+    bodies = [body_of(tree, pairs[n][side]) for n in numbers]
+    branches = _branches(tree, bodies)
+
+    def length(moved: Sequence[int]) -> int:
+        carriers = {i for body in moved for i in tree.path(body)}
+        return SIX + sum(len(tree.bodies[i].v_index) for i in carriers)
+
+    longest = max(length([bodies[k] for k in branch]) for branch in branches)
+    if longest > SHORTER * length(bodies):
+        return [[*numbers]]
+    return [[numbers[k] for k in branch] for branch in branches]
 
 
 def _branches(tree: Tree, bodies: Sequence[int]) -> list[list[int]]:

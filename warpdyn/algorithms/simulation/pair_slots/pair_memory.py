@@ -34,7 +34,8 @@ class PairMemory:
     each pair, and `properties`, its friction, stiffness and dissipation, then those of its torsional
     friction, rolling friction and restitution that it has, and of a soft normal force the inverse mass;
     other properties are those of `surface`.
-    `terrain`: the ground of points; None for pairs, and for the plane z = 0.
+    `terrain`: the ground of points; None for pairs, and for the plane z = 0. `filled`: one number,
+    above 0 if some contact may be in the memory.
     """
 
     group: PairGroup
@@ -42,12 +43,13 @@ class PairMemory:
     members: RowsByNumber
     properties: RowsByNumber
     surface: Surface
-    terrain: Terrain | None = None
+    terrain: Terrain | None
+    filled: RowArray
 
     @property
     def arrays(self) -> list[RowArray]:
         """The arrays that a loop of steps must have."""
-        return [self.rows, *self.members.arrays, *self.properties.arrays]
+        return [self.rows, self.filled, *self.members.arrays, *self.properties.arrays]
 
     @classmethod
     def of(
@@ -70,20 +72,30 @@ class PairMemory:
         properties = RowsByNumber([_properties(group, surfaces[n]) for n in group.pairs])
         rows += [no_contact(group)] * group.contacts
         first = surfaces[group.pairs[0]]
-        return cls(group, RowArray(rows), members, properties, first, terrain)
+        # The last launch may have left contacts, so the first step clears the memory.
+        filled = RowArray([[1.0]])
+        return cls(group, RowArray(rows), members, properties, first, terrain, filled)
 
     def contact(self, pair: Scalar, k: Scalar) -> Scalar:
         """The row of contact k of a pair, by its number in the group."""
         return pair * float(self.group.contacts) + k
 
-    def clear(self) -> None:
-        """Forget all contacts."""
+    def clear(self, count: Scalar) -> None:
+        """Forget all contacts, before `count` contacts are written. Loops over a memory without
+        contacts are left out: most pairs of a robot's links never touch."""
 
         def step(k: Scalar, state: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:
             arrays[0][k] = no_contact(self.group)
             return state
 
-        loop(len(self.rows), step, [], [self.rows])
+        def fill(_: Scalar, state: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:
+            arrays[0][0.0] = [count]
+            return state
+
+        (filled,) = self.filled[0]
+        rows = float(len(self.rows))
+        loop(len(self.rows), step, [], [self.rows], select_less(0.0, filled, rows, 0.0))
+        loop(1, fill, [], [self.filled])
 
     def clear_if_infinite(self, size: Scalar) -> None:
         """Set all numbers of its contacts to 0 in environments where `size` is not finite. The loop

@@ -37,7 +37,7 @@ def touch_one_by_one(group: PairGroup) -> bool:
     if group.on_ground:
         return False
     joints = any(side.mover is Mover.JOINTS for side in group.sides)
-    return not group.free_sides or (joints and group.contacts > 1 and len(group) > FEW_PAIRS)
+    return not group.free_sides or (joints and group.contacts > 1 and group.alike > FEW_PAIRS)
 
 
 class FoundContact(NamedTuple):
