@@ -227,13 +227,18 @@ def test_geoms_have_the_colours_of_their_materials() -> None:
     ],
 )
 def test_sizes_of_every_geom_type_are_read(geom: str, size: tuple | None) -> None:
-    """They are full sizes where MuJoCo has half sizes. A shape without its numbers is left out."""
-    text = f"""<mujoco><worldbody><body name="b"><joint/>{INERTIAL}<geom {geom}/></body></worldbody>
-    </mujoco>"""
+    """They are full sizes where MuJoCo has half sizes. A shape without its numbers is left out,
+    and the model says so."""
+    text = f"""<mujoco><worldbody><body name="b"><joint/>{INERTIAL}
+    <geom {geom}/></body></worldbody></mujoco>"""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", wd.ModelWarning)
-        visuals = wd.load(text).link("b").visuals
+        model = wd.load(text)
+    visuals = model.link("b").visuals
     assert [shape.size for shape in visuals] == ([] if size is None else [pytest.approx(size)])
+    said = "ignored the shape of a <geom> whose numbers or mesh are missing (line 2)"
+    has_other_reason = "hfield" in geom or geom == 'type="plane" size="0.1 0.2"'
+    assert (said in model.warnings) == (size is None and not has_other_reason)
 
 
 def test_invalid_groups_and_masks_are_zero() -> None:

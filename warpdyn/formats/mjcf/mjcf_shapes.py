@@ -120,6 +120,9 @@ class MjcfShapes:
                 shape = self._shape(*geom)
                 contact = self._contact(*geom[:2])
             except (ModelError, ValueError, IndexError):
+                self.values.ignore(
+                    "the shape of a <geom> whose numbers or mesh are missing", geom[0]
+                )
                 continue
             if shape is None:
                 continue
@@ -165,14 +168,15 @@ class MjcfShapes:
 
     def _shape(self, element: Element, written: dict[str, str], X: Placement) -> Geometry | None:
         """The shape of a geom. None for height fields, and for a level plane at height 0, which is
-        the ground of a simulation and of the viewer."""
+        the ground of a simulation and of the viewer. ModelError, ValueError or IndexError if its
+        numbers or its mesh are missing."""
         kind = written.get("type", "sphere")
         pose = Pose.of(X.compose(self.values.shape_placement(element, written)))
         color = color_of(written.get("rgba")) or self.colors.get(written.get("material", ""), GREY)
         if "mesh" in written:  # a primitive with a mesh is fitted to it, and drawn as the mesh
             asset = self.meshes.get(written["mesh"])
             if asset is None:
-                return None
+                raise ValueError(f"no mesh {written['mesh']}")
             if asset.placement is None:
                 self._leave_out("mesh with refquat and a scale that differs by axis")
                 return None
@@ -203,7 +207,7 @@ class MjcfShapes:
             len(measures) != {"sphere": 1, "box": 3, "ellipsoid": 3}.get(kind, 2)
             or min(measures) < 0
         ):
-            return None
+            raise ValueError(f"{kind} has sizes {measures}")
         return Geometry(kind, measures, None, pose, written.get("name"), None, color)
 
     def _leave_out(self, kind: str) -> None:
