@@ -11,6 +11,7 @@ from mjcf_texts import INERTIAL
 
 import warpdyn as wd
 from warpdyn.formats.mjcf import mjcf_shapes as chosen
+from warpdyn.model.description import ModelError
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -169,13 +170,17 @@ def test_a_ground_that_is_not_level_is_remarked(ground: str, said: bool, joint: 
     assert any("kinds that nothing touches here: 1" in line for line in model.warnings) == said
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [('scale="0.5 0.5 0.5"', 'scale="x"'), ('scale="0.5 0.5 0.5"', 'scale="2 3"')],
-)
-def test_an_invalid_mesh_scale_becomes_one(tmp_path: Path, old: str, new: str) -> None:
-    (tmp_path / "robot.xml").write_text(TEXT.replace(old, new))
-    (mesh,) = (v for v in wd.load(tmp_path / "robot.xml").link("a").visuals if v.shape == "mesh")
+@pytest.mark.parametrize("scale", ["x", "2 3", "1 2 3 4", "nan 1 1"])
+def test_an_invalid_mesh_scale_is_refused(scale: str) -> None:
+    """MuJoCo refuses it, too, except for NaN."""
+    text = TEXT.replace('scale="0.5 0.5 0.5"', f'scale="{scale}"')
+    with pytest.raises(ModelError, match=f'scale is "{scale}"; it needs 3 finite numbers'):
+        wd.load(text)
+
+
+def test_a_mesh_without_a_scale_has_its_own_size() -> None:
+    text = TEXT.replace('scale="0.5 0.5 0.5"', 'scale=""')
+    (mesh,) = (v for v in wd.load(text).link("a").visuals if v.shape == "mesh")
     assert mesh.size == (1.0, 1.0, 1.0)
 
 

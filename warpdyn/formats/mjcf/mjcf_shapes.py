@@ -80,11 +80,12 @@ class MjcfShapes:
         for element in root.iterfind("asset/mesh"):
             written = values.attributes(element, "mesh", None)
             file = written.get("file", "")
-            scale = _three(written.get("scale", ""))
+            has_scale = bool(written.get("scale", "").split())
+            scale = values.numbers(element, "scale", written, 3) if has_scale else (1.0, 1.0, 1.0)
             name = written.get("name") or Path(file).stem
-            placed = _placement_of_file(values, element, written, scale)
+            placed = _placement_of_file(values, element, written, tuple(scale))
             file = Path(file).name if settings.get("strippath") == "true" else file
-            self.meshes[name] = MeshAsset(str(meshes / file) if file else "", scale, placed)
+            self.meshes[name] = MeshAsset(str(meshes / file) if file else "", tuple(scale), placed)
         for element in root.iterfind("asset/material"):
             written = values.attributes(element, "material", None)
             if material := written.get("name"):
@@ -232,15 +233,6 @@ def _placement_of_file(
 
 def _numbers(text: str) -> tuple[float, ...]:
     return tuple(float(word) for word in text.split())
-
-
-def _three(text: str) -> tuple[float, ...]:
-    """A scale along three axes; 1 if the text is not a valid one."""
-    try:
-        numbers = _numbers(text)
-    except ValueError:
-        numbers = ()
-    return numbers if len(numbers) == 3 else (1.0, 1.0, 1.0)
 
 
 def _whole(text: str) -> int:
