@@ -47,6 +47,19 @@ def test_peers_have_two_columns_each():
     assert lines[-1] == "rnea is not compared with Q: no such joint"
 
 
+def test_columns_have_names_and_units():
+    """Names of two words and of peers are on two lines. Numbers are aligned at the right."""
+    peers = (PeerTime("Pinocchio 4", 35.0, 1e-9), PeerTime("Q", 7.0, 1e-9))
+    first = ["algorithm", "batch", "ns per\nrobot"]
+    alone = [*first, "robots per\nsecond", "worst\nerror", "compile\n\\[s]"]
+    compared = [*first, "worst\nerror", "Pinocchio\n4\n\\[ns]", "times", "Q\n\\[ns]", "times"]
+    for names, measurement in ((alone, TIMED), (compared, replace(TIMED, peers=peers))):
+        columns = tables.table([measurement]).columns
+        assert [column.header for column in columns] == names
+        assert [column.justify for column in columns] == ["left", *["right"] * (len(names) - 1)]
+        assert all(column.no_wrap for column in columns)
+
+
 def test_a_row_is_one_line_in_any_width():
     """A narrow terminal cuts the name of an algorithm instead of breaking it."""
     long = Measurement(replace(CASE, algorithm="time derivative of the jacobian"), seconds=1e-6)

@@ -231,6 +231,18 @@ def test_answers_of_a_browser_are_results_or_errors() -> None:
             answers[k].result()
 
 
+def test_a_command_without_an_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is sent once, with its number, and names the command."""
+    monkeypatch.setattr(browser_module, "PATIENCE", 0.01)
+    browser, sent = browser_module.Browser.__new__(browser_module.Browser), list[Any]()
+    browser._lock, browser._number, browser._answers = threading.Lock(), 6, {}
+    browser._socket = SimpleNamespace(send=lambda message: sent.append(json.loads(message)))
+    with pytest.raises(viewer.ViewerError, match=r"did not answer Page\.reload within 0\.01 s"):
+        browser.call("Page.reload", "s", ignoreCache=True)
+    message = {"id": 7, "method": "Page.reload", "params": {"ignoreCache": True}, "sessionId": "s"}
+    assert sent == [message]
+
+
 def test_a_browser_that_does_not_end_is_killed() -> None:
     done: list[str] = []
 

@@ -11,6 +11,7 @@ from mjcf_texts import INERTIAL
 
 import warpdyn as wd
 from warpdyn.formats.mjcf import mjcf_shapes as chosen
+from warpdyn.model.description import ModelError
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -134,11 +135,10 @@ def test_a_plane_that_is_not_the_ground_is_a_visual() -> None:
 
 
 def test_contact_attributes_are_stored_with_the_shape() -> None:
-    """They are in the words of the file, also those of the class. A shape with invalid numbers is
-    left out."""
+    """They are in the words of the file, also those of the class."""
     text = (
         '<mujoco><default><geom friction="0.7 0.01 0.001" condim="4"/></default><worldbody><body name="b">'
-        '<geom name="a" size="0.1" solref="0.02 1" condim="3" margin="0.001"/><geom name="x" size="0.1" gap="?"/>'
+        '<geom name="a" size="0.1" solref="0.02 1" condim="3" margin="0.001"/>'
         '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujoco>'
     )
     (shape,) = wd.load(text).link("b").collisions
@@ -170,13 +170,17 @@ def test_a_ground_that_is_not_level_is_remarked(ground: str, said: bool, joint: 
     assert any("kinds that nothing touches here: 1" in line for line in model.warnings) == said
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [('scale="0.5 0.5 0.5"', 'scale="x"'), ('scale="0.5 0.5 0.5"', 'scale="2 3"')],
-)
-def test_an_invalid_mesh_scale_becomes_one(tmp_path: Path, old: str, new: str) -> None:
-    (tmp_path / "robot.xml").write_text(TEXT.replace(old, new))
-    (mesh,) = (v for v in wd.load(tmp_path / "robot.xml").link("a").visuals if v.shape == "mesh")
+@pytest.mark.parametrize("scale", ["x", "2 3", "1 2 3 4", "nan 1 1"])
+def test_an_invalid_mesh_scale_is_refused(scale: str) -> None:
+    """MuJoCo refuses it, too, except for NaN."""
+    text = TEXT.replace('scale="0.5 0.5 0.5"', f'scale="{scale}"')
+    with pytest.raises(ModelError, match=f'scale is "{scale}"; it needs 3 finite numbers'):
+        wd.load(text)
+
+
+def test_a_mesh_without_a_scale_has_its_own_size() -> None:
+    text = TEXT.replace('scale="0.5 0.5 0.5"', 'scale=""')
+    (mesh,) = (v for v in wd.load(text).link("a").visuals if v.shape == "mesh")
     assert mesh.size == (1.0, 1.0, 1.0)
 
 
@@ -224,18 +228,22 @@ def test_geoms_have_the_colours_of_their_materials() -> None:
         ('type="box" size="0.1 -0.2 0.3"', None),
         ('type="hfield" hfield="hills"', None),
         ('type="mesh" mesh="none"', None),
-        ('size="0.1" friction="x"', None),
         ('size="0.1" pos="x 0 0"', None),
     ],
 )
 def test_sizes_of_every_geom_type_are_read(geom: str, size: tuple | None) -> None:
-    """They are full sizes where MuJoCo has half sizes. A shape without its numbers is left out."""
-    text = f"""<mujoco><worldbody><body name="b"><joint/>{INERTIAL}<geom {geom}/></body></worldbody>
-    </mujoco>"""
+    """They are full sizes where MuJoCo has half sizes. A shape without its numbers is left out,
+    and the model says so."""
+    text = f"""<mujoco><worldbody><body name="b"><joint/>{INERTIAL}
+    <geom {geom}/></body></worldbody></mujoco>"""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", wd.ModelWarning)
-        visuals = wd.load(text).link("b").visuals
+        model = wd.load(text)
+    visuals = model.link("b").visuals
     assert [shape.size for shape in visuals] == ([] if size is None else [pytest.approx(size)])
+    said = "ignored the shape of a <geom> whose numbers or mesh are missing (line 2)"
+    has_other_reason = "hfield" in geom or geom == 'type="plane" size="0.1 0.2"'
+    assert (said in model.warnings) == (size is None and not has_other_reason)
 
 
 def test_invalid_groups_and_masks_are_zero() -> None:

@@ -243,5 +243,6 @@ def test_robots_without_shapes_or_in_other_conventions_are_refused() -> None:
 
 
 def test_feet_must_be_below_the_base() -> None:
-    with pytest.raises(rl.TaskError, match=r"its feet are not below its base \(height -0.1 m\)"):
-        rl.Quadruped(height=-0.1).standing(wd.load_robot("quadruped", floating_base=True))
+    for height, said in ((-0.1, "-0.1"), (0.0, "0"), (np.nan, "nan")):
+        with pytest.raises(rl.TaskError, match=rf"are not below its base \(height {said} m\)"):
+            rl.Quadruped(height=height).standing(FOUND)

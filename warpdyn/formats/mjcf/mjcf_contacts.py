@@ -22,6 +22,7 @@ from ...model.ground_contact import (
     TouchingPair,
 )
 from .mjcf_bodies import WORLD, BodyElement
+from .mjcf_contact_attributes import check_contact_attributes
 from .mjcf_grounds import GROUNDS, grounds_of
 from .mjcf_softness import (
     PYRAMIDAL,
@@ -143,7 +144,7 @@ class GeomContact(NamedTuple):
     @property
     def acting_friction(self) -> ContactFriction:
         """The friction that acts in the contact, which depends on its condim."""
-        return ContactFriction(*self.friction[:3]).of_condim(self.condim)
+        return ContactFriction(*self.friction).of_condim(self.condim)
 
 
 def _mean(x: Sequence[float], y: Sequence[float], share: float) -> tuple[float, ...]:
@@ -195,9 +196,12 @@ class MjcfContacts:
     def look_at(self, bodies: Mapping[str, BodyElement], has_world: bool) -> None:
         """Find the floor and the pairs of geoms. has_world: the world is a link."""
         self.bodies, self.has_world = bodies, has_world
+        for body in bodies.values():
+            for element, written, _ in body.matter.geoms:
+                check_contact_attributes(self.values, element, written)
         grounds = grounds_of(self.values, bodies[WORLD].matter.geoms)
         self.floor_names = {written["name"] for written in grounds if "name" in written}
-        self.floors = [x for x in map(_read_contact, grounds) if x is not None]
+        self.floors = list(map(GeomContact.of, grounds))
         for body in bodies.values():
             named = (written["name"] for _, written, _ in body.matter.geoms if "name" in written)
             self.body_of_geom |= dict.fromkeys(named, body.name)
@@ -208,12 +212,10 @@ class MjcfContacts:
             if not same:
                 self.pairs.append(pair)
 
-    def of(self, body: str, written: Mapping[str, str]) -> GroundContact | None:
+    def of(self, body: str, written: Mapping[str, str]) -> GroundContact:
         """The contact of a body's geom with the ground. If the file has a floor, the parameters of
         the pair; otherwise the geom's own, with friction, because a floor has it by default."""
-        mine = _read_contact(written)
-        if mine is None:
-            return None
+        mine = GeomContact.of(written)
         pairs = self._with_floors(body, written.get("name", ""), mine)
         if (
             self.are_disabled
@@ -248,22 +250,18 @@ class MjcfContacts:
             if name not in self.body_of_geom:
                 raise self.values.refusal(element, f'{key} is "{name}", but no geom has this name')
         said = {key: text for key, text in written.items() if key in DEFAULTS and key != "friction"}
-        try:
-            contact = GeomContact.of(said)
-            numbers = tuple(float(word) for word in written.get("friction", "").split())
-        except ValueError as error:
-            raise self.values.refusal(element, f"{error}; its parameters are numbers") from None
+        check_contact_attributes(self.values, element, written)
+        contact = GeomContact.of(said)
+        numbers = tuple(float(word) for word in written.get("friction", "").split())
         along, across, torsion, roll, roll_across = (*numbers, *FRICTION_OF_PAIR[len(numbers) :])
         contact = contact._replace(friction=(along, torsion, roll))
         more = tuple(key for key in OF_PAIRS if key in written)
         return GeomPair((first, second), contact, (across, roll_across), more)
 
-    def touch(self, written: Mapping[str, str]) -> ShapeTouch | None:
+    def touch(self, written: Mapping[str, str]) -> ShapeTouch:
         """The contact of a geom with other geoms."""
-        mine = _read_contact(written)
-        if mine is None:
-            return None
-        friction = ContactFriction(*mine.friction[:3])
+        mine = GeomContact.of(written)
+        friction = ContactFriction(*mine.friction)
         if self.are_disabled:
             return ShapeTouch(0, 0, friction, mine.priority, mine.condim)
         return ShapeTouch(mine.contype, mine.conaffinity, friction, mine.priority, mine.condim)
@@ -387,14 +385,7 @@ class MjcfContacts:
         bits: dict[str, set[tuple[int, int]]] = {}
         for name, body in self.bodies.items():
             for _, written, _ in body.matter.geoms:
-                contact = _read_contact(written)
-                if contact is not None and not (name == WORLD and written.get("type") in GROUNDS):
+                contact = GeomContact.of(written)
+                if not (name == WORLD and written.get("type") in GROUNDS):
                     bits.setdefault(rigid[name], set()).add((contact.contype, contact.conaffinity))
         return bits
-
-
-def _read_contact(written: Mapping[str, str]) -> GeomContact | None:
-    try:
-        return GeomContact.of(written)
-    except ValueError:
-        return None

@@ -81,11 +81,12 @@ class MjcfShapes:
         for element in root.iterfind("asset/mesh"):
             written = values.attributes(element, "mesh", None)
             file = written.get("file", "")
-            scale = _three(written.get("scale", ""))
+            has_scale = bool(written.get("scale", "").split())
+            scale = values.numbers(element, "scale", written, 3) if has_scale else (1.0, 1.0, 1.0)
             name = written.get("name") or Path(file).stem
-            placed = _placement_of_file(values, element, written, scale)
+            placed = _placement_of_file(values, element, written, tuple(scale))
             path = meshes / asset_file(element, file, settings)
-            self.meshes[name] = MeshAsset(str(path) if file else "", scale, placed)
+            self.meshes[name] = MeshAsset(str(path) if file else "", tuple(scale), placed)
         for element in root.iterfind("asset/material"):
             written = values.attributes(element, "material", None)
             if material := written.get("name"):
@@ -121,6 +122,9 @@ class MjcfShapes:
                 shape = self._shape(*geom)
                 contact = self._contact(*geom[:2])
             except (ModelError, ValueError, IndexError):
+                self.values.ignore(
+                    "the shape of a <geom> whose numbers or mesh are missing", geom[0]
+                )
                 continue
             if shape is None:
                 continue
@@ -166,14 +170,15 @@ class MjcfShapes:
 
     def _shape(self, element: Element, written: dict[str, str], X: Placement) -> Geometry | None:
         """The shape of a geom. None for height fields, and for a level plane at height 0, which is
-        the ground of a simulation and of the viewer."""
+        the ground of a simulation and of the viewer. ModelError, ValueError or IndexError if its
+        numbers or its mesh are missing."""
         kind = written.get("type", "sphere")
         pose = Pose.of(X.compose(self.values.shape_placement(element, written)))
         color = color_of(written.get("rgba")) or self.colors.get(written.get("material", ""), GREY)
         if "mesh" in written:  # a primitive with a mesh is fitted to it, and drawn as the mesh
             asset = self.meshes.get(written["mesh"])
             if asset is None:
-                return None
+                raise ValueError(f"no mesh {written['mesh']}")
             if asset.placement is None:
                 self._leave_out("mesh with refquat and a scale that differs by axis")
                 return None
@@ -204,7 +209,7 @@ class MjcfShapes:
             len(measures) != {"sphere": 1, "box": 3, "ellipsoid": 3}.get(kind, 2)
             or min(measures) < 0
         ):
-            return None
+            raise ValueError(f"{kind} has sizes {measures}")
         return Geometry(kind, measures, None, pose, written.get("name"), None, color)
 
     def _leave_out(self, kind: str) -> None:
@@ -229,15 +234,6 @@ def _placement_of_file(
 
 def _numbers(text: str) -> tuple[float, ...]:
     return tuple(float(word) for word in text.split())
-
-
-def _three(text: str) -> tuple[float, ...]:
-    """A scale along three axes; 1 if the text is not a valid one."""
-    try:
-        numbers = _numbers(text)
-    except ValueError:
-        numbers = ()
-    return numbers if len(numbers) == 3 else (1.0, 1.0, 1.0)
 
 
 def _whole(text: str) -> int:
