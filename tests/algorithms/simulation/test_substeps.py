@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from recorded_steps import STEPS
 
 import warpdyn as wd
+from warpdyn.algorithms.simulation.pair_slots.pair_memory import PairMemory
 
 MODEL = wd.load_robot("double_pendulum")
 
@@ -23,3 +25,13 @@ def test_torques_are_averaged_over_the_substeps() -> None:
         each.append(end.torques)
     assert together.torques == pytest.approx(np.mean(each, axis=0), rel=1e-12)
     assert together.q == pytest.approx(q, rel=1e-12)
+
+
+def test_a_step_without_a_guard_does_not_clear_the_memory_of_contacts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only a `Simulation` starts again after a state that is not finite."""
+    sizes = list[object]()
+    monkeypatch.setattr(PairMemory, "clear_if_infinite", lambda memory, size: sizes.append(size))
+    STEPS["pile"]()
+    assert not sizes

@@ -172,3 +172,16 @@ def test_warp_prints_nothing_on_stdout_by_default(
 def test_documented_numbers() -> None:
     """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.BLOCK == 32
+
+
+@pytest.mark.parametrize("surplus", [(1.0,), (1.0, 2.0)])
+def test_arguments_of_a_bound_call_are_refused(surplus: tuple[float, ...]) -> None:
+    """The message says how many there are, and what to do."""
+    message = rf"takes no arguments, got {len(surplus)}: .* Change these in place"
+    with pytest.raises(TypeError, match=message):
+        chosen.refuse_surplus(surplus)
+    model = by_name("panda").model
+    bound = wd.bind(wd.crba, model, states(model, 2).q)
+    bound()
+    with pytest.raises(TypeError, match=message):
+        bound(*surplus)
