@@ -125,8 +125,8 @@ global.find-links='/other/wheels'
         (tmp_path / name).touch()
 
 
-def installed(tmp_path, *lines):
-    """What the installers were asked for by these lines of a script."""
+def run_installation(tmp_path, *lines):
+    """Run lines of a script: the requests to the installers, and the errors that are printed."""
     command = ["bash", "-c", "\n".join((f"set -eu; source {SCRIPTS}/venv.sh", *lines))]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     return (tmp_path / "installed.txt").read_text().splitlines(), done.stderr
@@ -136,7 +136,7 @@ def test_missing_extras_are_installed_by_one_call(tmp_path):
     """The installer runs again only after setup.py has changed."""
     installing_folder(tmp_path)
     lines = ("set_up test ros,rostest", "set_up ros,rostest", "set_up test docs")
-    asked, _ = installed(tmp_path, *lines, "echo >>setup.py", "set_up docs")
+    asked, _ = run_installation(tmp_path, *lines, "echo >>setup.py", "set_up docs")
     wanted = (".[test,ros,rostest]", ".[docs]", ".[docs]")
     assert asked == [line for extras in wanted for line in ("pip uv", f"pip {extras}")]
 
@@ -144,7 +144,7 @@ def test_missing_extras_are_installed_by_one_call(tmp_path):
 def test_uv_installs_with_the_settings_of_pip(tmp_path):
     """A setting of the environment replaces that of a file, as in pip."""
     installing_folder(tmp_path, uv=0)
-    asked, errors = installed(tmp_path, "set_up test")
+    asked, errors = run_installation(tmp_path, "set_up test")
     links = "links /own/wheels,/more/wheels index file:///a file:///b"
     assert asked == ["pip uv", "uv .[test]", links]
     assert not errors
@@ -153,7 +153,7 @@ def test_uv_installs_with_the_settings_of_pip(tmp_path):
 def test_pip_installs_where_uv_fails(tmp_path):
     """A line on stderr says so."""
     installing_folder(tmp_path, uv=2)
-    asked, errors = installed(tmp_path, "set_up test")
+    asked, errors = run_installation(tmp_path, "set_up test")
     assert asked[-1] == "pip .[test]"
     assert errors == "uv could not install this; pip tries\n"
 

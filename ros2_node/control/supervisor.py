@@ -94,7 +94,7 @@ class Supervisor:
             )
         if self.fleet is None:
             return
-        restored = self.fleet.dynamics.payload.restored(self.settings)
+        restored = self.fleet.dynamics.payload.replace_in(self.settings)
         if restored is not self.settings:
             self.settings = restored
             self.fleet.change(restored)

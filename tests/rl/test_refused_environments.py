@@ -1,4 +1,4 @@
-"""What environments refuse: arguments, actions, steps before a reset, copies."""
+"""Arguments, actions, steps before a reset, and copies that environments refuse."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from ..labels.dry_run import forecast, forecast_lines
-from ..labels.labelling import LabelError, label, prepare_labelling
+from ..labels.labelling import LabelError, LabelReport, label, prepare_labelling
 from ..model.printable import printable
 from .argument_types import count
 from .command_line import UserError, read_model, refuse_immobile, start_warp
@@ -86,18 +86,21 @@ def label_logs(args: argparse.Namespace) -> int:
         )
     except (ValueError, LabelError) as error:
         raise UserError(str(error)) from None
+    print_report(report)
+    return 1 if report.failed else 0
+
+
+def print_report(report: LabelReport) -> None:
+    """Print the number of files and rows, and the first remarks and failures."""
     kept = f", {report.skipped} finished before" if report.skipped else ""
     print(f"{report.out}: {report.done} files with {report.rows:,} rows labelled{kept}")
     remarks = [f"remark: {name}: {text}" for name, texts in report.notes.items() for text in texts]
-    for line in remarks[:SHOWN]:
-        print(printable(line), file=sys.stderr)
-    if len(remarks) > SHOWN:
-        print(f"{len(remarks)} remarks; {report.out}/manifest.json has all", file=sys.stderr)
-    for name, why in list(report.failed.items())[:SHOWN]:
-        print(printable(f"failed: {name}: {why}"), file=sys.stderr)
-    if len(report.failed) > SHOWN:
-        print(f"{len(report.failed)} failed; {report.out}/manifest.json has all", file=sys.stderr)
-    return 1 if report.failed else 0
+    failures = [f"failed: {name}: {why}" for name, why in report.failed.items()]
+    for lines, counted in ((remarks, "remarks"), (failures, "failed")):
+        for line in lines[:SHOWN]:
+            print(printable(line), file=sys.stderr)
+        if len(lines) > SHOWN:
+            print(f"{len(lines)} {counted}; {report.out}/manifest.json has all", file=sys.stderr)
 
 
 def _pair(text: str) -> tuple[str, str]:

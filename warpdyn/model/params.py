@@ -201,10 +201,13 @@ def _row_index(which: Any, envs: int | None) -> Any:
         return which
     index = int(which) if which.ndim == 0 else which
     if envs is not None and isinstance(index, (int, np.ndarray)):
-        rows = np.atleast_1d(index)
-        if len(wrong := rows[(rows < -envs) | (rows >= envs)]):
-            raise IndexError(f"there are environments 0 to {envs - 1}; got {wrong[0]}")
+        _check_rows(np.atleast_1d(index), envs)
     return index
+
+
+def _check_rows(rows: np.ndarray, envs: int) -> None:
+    if len(wrong := rows[(rows < -envs) | (rows >= envs)]):
+        raise IndexError(f"there are environments 0 to {envs - 1}; got {wrong[0]}")
 
 
 def _rows(array: Any, index: Any) -> Any:

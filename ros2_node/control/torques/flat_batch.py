@@ -57,6 +57,7 @@ class FlatBatch:
         nv = self._dynamics.model.nv
         if self._dynamics.law is not None:
             raise ValueError("batches are computed by mode, and this node has a law")
+        # A batch has states alone: torques that need more than them would lack a part.
         settings = self._settings
         if settings.mode == "computed_torque":
             raise ValueError(

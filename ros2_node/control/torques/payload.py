@@ -66,8 +66,8 @@ class Payload:
             "being compiled: try again when the diagnostics show it"
         )
 
-    def restored(self, settings: Settings) -> Settings:
-        """These settings, with this payload in place of one on another link."""
+    def replace_in(self, settings: Settings) -> Settings:
+        """The settings with this payload in place of one on another link."""
         mine = self.settings
         if mine.payload_link == settings.payload_link:
             return settings

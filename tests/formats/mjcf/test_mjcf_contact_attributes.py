@@ -56,7 +56,7 @@ def file_with(place: str, text: str) -> str:
 
 
 @pytest.mark.parametrize(("place", "text"), REFUSED)
-def test_what_mujoco_refuses_is_refused(place: str, text: str) -> None:
+def test_attributes_that_mujoco_refuses_are_refused(place: str, text: str) -> None:
     """The message names the element, the attribute and its text. No shape is left out silently."""
     with pytest.raises(ValueError, match=r"attribute|condim"):
         mujoco.MjModel.from_xml_string(file_with(place, text))
@@ -67,7 +67,7 @@ def test_what_mujoco_refuses_is_refused(place: str, text: str) -> None:
 
 @pytest.mark.filterwarnings("ignore::warpdyn.ModelWarning")
 @pytest.mark.parametrize(("place", "text"), ACCEPTED)
-def test_what_mujoco_accepts_is_read(place: str, text: str) -> None:
+def test_attributes_that_mujoco_accepts_are_read(place: str, text: str) -> None:
     theirs = mujoco.MjModel.from_xml_string(file_with(place, text))
     (shape,) = wd.load(file_with(place, text)).link("b").collisions
     assert shape.touch is not None

@@ -41,12 +41,12 @@ def test_the_rate_of_a_distance_is_that_of_differences() -> None:
     q, step = states(50), 1e-6
     v = np.random.default_rng(0).normal(size=(50, ARM.nv))
 
-    def moved(h: float) -> np.ndarray:
+    def distances_at(h: float) -> np.ndarray:
         return wd.pair_distances(ARM, wd.integrate(ARM, q, h * v), pairs=SELF)
 
     rate = wd.configuration_rate(ARM, q, v)
     found = wd.jvp(wd.pair_distances, ARM, q, pairs=SELF, tangents={"q": rate})
-    wanted = (moved(step) - moved(-step)) / (2 * step)
+    wanted = (distances_at(step) - distances_at(-step)) / (2 * step)
     assert np.abs(np.asarray(found) - wanted).max() < 1e-6
     slope = wd.vjp(wd.pair_distances, ARM, q, pairs=SELF, cotangents=np.ones((50, len(SELF))))
     assert (np.asarray(slope) * rate).sum(1) == pytest.approx(wanted.sum(1), abs=1e-6)

@@ -187,14 +187,14 @@ def test_a_learning_rate_in_a_tensor_adapts_like_a_number() -> None:
     """On a GPU the optimiser reads the rate from a tensor, which keeps its place in memory, because
     a recorded graph reads it there. Here the tensor is on the CPU."""
 
-    def restored(on_gpu: bool) -> ppo.PPO:
+    def restored_learner(on_gpu: bool) -> ppo.PPO:
         torch.manual_seed(1)
         learner = ours(RandomEnvironments())
         learner._on_gpu = on_gpu
         learner.restore(copy.deepcopy(learner.state()))
         return learner
 
-    plain, learner = restored(False), restored(True)
+    plain, learner = restored_learner(False), restored_learner(True)
     rate = learner._rate
     assert isinstance(rate, torch.Tensor) and isinstance(plain._rate, float)
     assert all(group["capturable"] for group in learner.optimizer.param_groups)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 from fleets import NAMES, fault_of, feed, panda_settings, wheel_text
-from supervised import ready, wait_for_build
+from supervisors import ready, wait_for_build
 
 from ros2_node.control.models import Event
 from ros2_node.control.safety.gate import GateEvent

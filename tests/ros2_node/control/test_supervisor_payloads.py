@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 from fleets import MODEL, Q, feed, panda_settings, wheel_text
-from supervised import ready, wait_for_build
+from supervisors import ready, wait_for_build
 
 import warpdyn as wd
 from ros2_node.control.models import Event, Models

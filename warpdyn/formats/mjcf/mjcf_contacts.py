@@ -305,6 +305,9 @@ class MjcfContacts:
         yield from self._unsupported_parts_of_pairs()
         yield from unsupported_tendons(self.values, self.root)
         yield from self.values.flags.not_simulated()
+        yield from self._unsupported_contacts()
+
+    def _unsupported_contacts(self) -> Iterator[str]:
         bodies, still = (False, False) if self.are_disabled else self._possible_contacts()
         if (bodies or still) and any(geom.margin for geom in self.geoms):
             yield "margins of geoms in contacts with pairs="
