@@ -156,7 +156,7 @@ def test_a_pair_with_a_shape_without_contacts_is_remarked() -> None:
         ('geom1="u"', 'geom2 is "", but no geom has this name'),
         (
             'geom1="u" geom2="l" friction="high"',
-            "its parameters are numbers, all finite and at most 5",
+            "it must be at most 5 finite numbers",
         ),
     ],
 )
@@ -210,7 +210,7 @@ def test_missing_friction_numbers_of_a_pair_are_mujocos_defaults() -> None:
         ('geom1="z" geom2="a"', 'geom1 is "z", but no geom has this name'),
         ('geom1="a"', 'geom2 is "", but no geom has this name'),
         ('geom1="a" geom2="b" condim="x"', 'condim is "x"; it must be a whole number'),
-        ('geom1="a" geom2="b" friction="1 x"', "; its parameters are numbers"),
+        ('geom1="a" geom2="b" friction="1 x"', "; it must be at most 5 finite numbers"),
     ],
 )
 def test_pairs_of_unknown_geoms_are_refused(pair: str, said: str) -> None:

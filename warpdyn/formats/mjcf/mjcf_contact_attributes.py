@@ -43,7 +43,7 @@ def check_contact_attributes(values: MjcfValues, element: Element, written: Attr
         if not _are_finite(text) or len(text.split()) > most:
             raise values.refusal(
                 element,
-                f'{key} is "{text}"; its parameters are numbers, all finite and at most {most}',
+                f'{key} is "{text}"; it must be at most {most} finite numbers',
             )
     for key in WHOLE:
         text = written.get(key, "").strip()
