@@ -60,6 +60,9 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
 }
 """Options that a function requires, or without which it does nothing."""
 
+PAIRS = 4
+"""Number of pairs of collision shapes."""
+
 TURNS = 41
 """Number of turns. Each takes about 20 ms."""
 
@@ -85,6 +88,8 @@ class Work:
             model = model.with_friction(viscous=0.5, coulomb=0.1)
         if "points" in arguments:
             options["points"] = contact_points(model)
+        if "pairs" in arguments:
+            options["pairs"] = simple_pairs(model)
         if "frame" in arguments and name not in ALL_LINKS:
             touched = name == "link_contact_forces"
             options["frame"] = contact_points(model)[0].link if touched else furthest_link(model)
@@ -125,6 +130,12 @@ class Work:
 def takes_robot(name: str) -> bool:
     """True if the function's first argument is a model."""
     return "model" in inspect.signature(FUNCTIONS[name].describe).parameters
+
+
+def simple_pairs(model: wd.Model) -> list[Any]:
+    """The first pairs of collision shapes without meshes."""
+    pairs = wd.ContactPairs(model)
+    return [pair for pair in pairs if "mesh" not in {shape.kind for shape in pair}][:PAIRS]
 
 
 def contact_points(model: wd.Model) -> list[wd.ContactPoint]:

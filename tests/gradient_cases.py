@@ -14,6 +14,7 @@ from robots import Robot, by_name
 from states import states
 
 import warpdyn as wd
+from warpdyn.algorithms.simulation.contact_shapes import ContactPair, ContactShape
 from warpdyn.execution.batched import FUNCTIONS
 from warpdyn.model.actuators import Actuator
 
@@ -75,6 +76,11 @@ MODELS["sprung socket"] = MODELS["socket"].with_springs(
 )
 
 SOLES = tuple(wd.ContactPoint("leg", (x, 0.02, -0.4), 0.05) for x in (-0.1, 0.0, 0.1))
+BESIDE = tuple(
+    ContactPair(ContactShape(None, kind, size, (0.3, 0.1, -0.2)), ContactShape("leg", *LEG))
+    for LEG in (("capsule", (0.05, 0.2)), ("box", (0.05, 0.04, 0.2)))
+    for kind, size in (("sphere", (0.1,)), ("box", (0.1, 0.05, 0.08)))
+)
 STEP = {"dt": 0.01, "substeps": 3, "sweeps": 2}
 SCAN = {"pattern": ((0.1, 0.2), (0.3, -0.1)), "terrain": wd.Plane((0.3, -0.2), 0.1)}
 
@@ -323,6 +329,7 @@ CASES = (
     Case("point_jacobians", "hopper", options={"points": SOLES[:2], "part": "linear"}),
     Case("point_jacobian_derivatives", "hopper", "q v", options={"points": SOLES[:1]}),
     Case("point_heights", "hopper", options={"points": SOLES}),
+    Case("pair_distances", "hopper", more=PLACED, options={"pairs": BESIDE}),
     Case("in_contact", "hopper", options={"points": SOLES[:1]}),
     # momentum, mass, energy
     Case("momentum", "hopper", "q v", INERTIAL),

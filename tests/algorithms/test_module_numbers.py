@@ -147,6 +147,7 @@ NUMBERS = {
     },
     "simulation.pair_slots.pair_groups": {
         "BRANCHES": 6,
+        "SHORTER": 0.6,
         "SPARE": 2,
     },
     "simulation.pair_slots.slot_rows": {

@@ -70,6 +70,7 @@ NUMBERS = {
         "DIRECT": 64,
         "STAGED": 128,
         "STAGED_LATE": 640,
+        "LONG": 128,
     },
     "translation_units": {
         "SIZE": 300000,
