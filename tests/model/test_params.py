@@ -25,6 +25,7 @@ from varied_rig import (
 )
 
 import warpdyn as wd
+from warpdyn.algorithms.simulation.contact_shapes import ContactPair, ContactShape
 from warpdyn.execution import batched
 from warpdyn.execution.batched import describe_call
 from warpdyn.execution.request.call import all_arrays, input_shapes
@@ -50,6 +51,12 @@ OPTIONS = {
     "points": (wd.ContactPoint("slider", (0.1, 0.0, 0.2), 0.05),),
 }
 
+BESIDE = ContactPair(
+    ContactShape(None, "sphere", (0.1,), (0.3, 0.1, -0.2)),
+    ContactShape("slider", "capsule", (0.05, 0.2)),
+)
+"""A ball in the world, and a capsule on a link."""
+
 
 def arguments(
     function: Any, model: wd.Model, count: int
@@ -63,6 +70,8 @@ def arguments(
     options = {p.name: OPTIONS[p.name] for p in parameters if p.name in OPTIONS}
     if function is wd.state_derivative:
         options["ground"] = wd.SoftGround()
+    if function is wd.pair_distances:
+        options["pairs"] = [BESIDE]
     return [
         arrays[p.name] for p in parameters if p.default is p.empty and p.name in arrays
     ], options
