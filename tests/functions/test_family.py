@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ball_beside import ball_beside
 from public_names import public_names
 
 import warpdyn as wd
@@ -69,6 +70,8 @@ def arrays(name: str, rows: int = 3, dtype: type = np.float32) -> dict[str, Any]
         given["frame"] = "FL_foot"
     if name in OF_POINTS:
         given["points"] = [wd.ContactPoint("FL_foot", (0.0, 0.0, 0.0), 0.02)]
+    if name == "pair_distances":
+        given["pairs"] = [ball_beside("FL_foot")]
     if name.startswith("convert_"):
         given["target"] = "mujoco"
     return given
@@ -90,13 +93,13 @@ def test_params_and_out_come_last(name: str) -> None:
 
 
 def test_an_option_has_the_same_default_everywhere() -> None:
-    """`frame` is required if a function has no "all frames", and `points` if they are its subject."""
+    """`frame` is required if a function has no "all frames", `points` and `pairs` if they are its subject."""
     defaults: dict[str, set[Any]] = {}
     for function in FUNCTIONS.values():
         for option, parameter in options(function).items():
             defaults.setdefault(option, set()).add(parameter.default)
     assert {option for option, found in defaults.items() if len(found) > 1} == {
-        *("frame", "points")
+        *("frame", "points", "pairs")
     }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ball_beside import ball_beside
 from devices import DeviceArray
 from hand_made_urdf import joint, link, urdf
 from programs import evaluate
@@ -25,7 +26,6 @@ from varied_rig import (
 )
 
 import warpdyn as wd
-from warpdyn.algorithms.simulation.contact_shapes import ContactPair, ContactShape
 from warpdyn.execution import batched
 from warpdyn.execution.batched import describe_call
 from warpdyn.execution.request.call import all_arrays, input_shapes
@@ -51,12 +51,6 @@ OPTIONS = {
     "points": (wd.ContactPoint("slider", (0.1, 0.0, 0.2), 0.05),),
 }
 
-BESIDE = ContactPair(
-    ContactShape(None, "sphere", (0.1,), (0.3, 0.1, -0.2)),
-    ContactShape("slider", "capsule", (0.05, 0.2)),
-)
-"""A ball in the world, and a capsule on a link."""
-
 
 def arguments(
     function: Any, model: wd.Model, count: int
@@ -71,7 +65,7 @@ def arguments(
     if function is wd.state_derivative:
         options["ground"] = wd.SoftGround()
     if function is wd.pair_distances:
-        options["pairs"] = [BESIDE]
+        options["pairs"] = [ball_beside("slider")]
     return [
         arrays[p.name] for p in parameters if p.default is p.empty and p.name in arrays
     ], options

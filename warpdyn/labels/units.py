@@ -107,6 +107,7 @@ UNITS: dict[str, Unit] = {
     "point_jacobians": Unit(PER_RATE, FREE),
     "point_jacobian_derivatives": Unit("m/s, rad/s per unit of v", FREE),
     "point_heights": Unit("m", "world"),
+    "pair_distances": Unit("m", "no frame"),
     "in_contact": Unit("0 or 1", "no frame"),
     "contact_flags": Unit("0 or 1", "no frame"),
     "link_contact_forces": Unit(WRENCH, FREE),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ball_beside import ball_beside
 from states import error, states
 
 import warpdyn as wd
@@ -103,6 +104,8 @@ def call_of(name: str, model: wd.Model) -> Call:
     sides = {"target": "mujoco"} if name in CONVERSIONS else {}
     points = getattr(parameters.get("points"), "default", ()) is inspect.Parameter.empty
     touching = {"points": [wd.ContactPoint(model.link_names[-1], (0, 0, 0), 0.1)]} if points else {}
+    if name == "pair_distances":
+        touching = {"pairs": [ball_beside(model.link_names[-1])]}
     return describe_call(function, (model,), {**given, **frame, **sides, **touching})
 
 

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from ball_beside import ball_beside
 
 import warpdyn as wd
 from warpdyn.execution.batched import FUNCTIONS
@@ -111,6 +112,8 @@ def test_every_function_of_a_model_can_be_listed(name: str) -> None:
     options = {"frame": FRAME} if "frame" in inspect.signature(function.describe).parameters else {}
     if "points" in inspect.signature(function.describe).parameters:
         options["points"] = [wd.ContactPoint(FRAME, (0.0, 0.0, 0.0), 0.1)]
+    if name == "pair_distances":
+        options["pairs"] = [ball_beside(FRAME)]
     if function is wd.state_derivative:
         options["ground"] = wd.SoftGround()
     if name in NEED_MORE:
