@@ -18,7 +18,7 @@ pip_setting() { # pip_setting NAME: what pip's files and environment say, for ex
 
 install() { # install REQUIREMENTS ...: uv installs them, three times faster than pip; if uv fails, pip does
     local pip=.venv/bin/pip uv=.venv/bin/uv pip_settings spaced
-    "$pip" install --quiet --quiet --no-compile --disable-pip-version-check uv || true
+    [[ -x $uv ]] || "$pip" install --quiet --quiet --no-compile --disable-pip-version-check uv || true
     if [[ -x $uv ]]; then
         pip_settings=$("$pip" config list) # uv does not read them
         spaced=$(pip_setting find-links)

@@ -146,7 +146,7 @@ def test_uv_installs_with_the_settings_of_pip(tmp_path):
     installing_folder(tmp_path, uv=0)
     asked, errors = run_installation(tmp_path, "set_up test")
     links = "links /own/wheels,/more/wheels index file:///a file:///b"
-    assert asked == ["pip uv", "uv .[test]", links]
+    assert asked == ["uv .[test]", links]  # uv itself is installed once
     assert not errors
 
 

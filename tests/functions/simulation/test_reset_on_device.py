@@ -90,6 +90,7 @@ def test_a_simulation_and_its_bodies_are_reset_by_one_launch(
     sims = [wd.Simulation(SCENE, ENVS, points=points, like=like) for _ in range(2)]
     count = ENVS if where is None else len(np.arange(ENVS)[where])
     q = np.tile(SCENE.neutral, (count, 1)) + 0.01 * np.arange(count)[:, None]
+    q = wd.normalize(SCENE, q)
     turn = np.array([0.0, 0.0, 0.6, 0.8])
     pose = np.concatenate([np.arange(3.0 * count).reshape(count, 3), np.tile(turn, (count, 1))], 1)
     actions = (
