@@ -4,10 +4,10 @@
 # Else each process compiles the modules that it imports again.
 export PYTHONDONTWRITEBYTECODE=
 
-pip_setting() { # pip_setting NAME: what pip's files and environment say, for example pip_setting find-links
+pip_setting() { # pip_setting NAME: pip's setting whose name begins with NAME, of its environment or files
     local name=$1 line value=
     while IFS= read -r line; do
-        if [[ $line == *".$name='"* ]]; then
+        if [[ $line == *".$name"*"='"* ]]; then
             value=${line#*=\'}
             value=${value%\'}
             break # pip lists the environment first, and the environment has the last word
@@ -22,7 +22,7 @@ install() { # install REQUIREMENTS ...: uv installs them, three times faster tha
     if [[ -x $uv ]]; then
         pip_settings=$("$pip" config list) # uv does not read them
         spaced=$(pip_setting find-links)
-        if UV_DEFAULT_INDEX=$(pip_setting index-url) UV_EXTRA_INDEX_URL=$(pip_setting extra-index-url) \
+        if UV_DEFAULT_INDEX=$(pip_setting index) UV_INDEX=$(pip_setting extra-index) \
             UV_FIND_LINKS=${spaced// /,} UV_CONSTRAINT=$(pip_setting constraint) SSL_CERT_FILE=$(pip_setting cert) \
             UV_INDEX_STRATEGY=unsafe-best-match "$uv" pip install --quiet --python .venv/bin/python "$@"; then
             return

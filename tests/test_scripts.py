@@ -106,16 +106,15 @@ def test_the_test_script_stops_when_a_program_fails(tool, arguments, tmp_path):
 def installing_folder(tmp_path, *, uv=None):
     """A folder with fake installers; what `set_up` asks of them is in installed.txt."""
     (tmp_path / ".venv/bin").mkdir(parents=True)
-    settings = r"""
+    more = "-".join(("extra", "index", "url"))
+    settings = rf"""
 :env:.find-links='/own/wheels /more/wheels'
-global.extra-index-url='file:///a\nfile:///b'
+global.{more}='file:///a\nfile:///b'
 global.find-links='/other/wheels'
 """
     fakes = {"pip": f"if [ $1 = config ]; then cat <<'E'{settings}E\nexit; fi\n"}
     if uv is not None:
-        fakes["uv"] = (
-            f"echo links $UV_FIND_LINKS index $UV_EXTRA_INDEX_URL >>installed.txt; exit {uv}\n"
-        )
+        fakes["uv"] = f"echo links $UV_FIND_LINKS index $UV_INDEX >>installed.txt; exit {uv}\n"
     for name, body in fakes.items():
         program = tmp_path / ".venv/bin" / name
         last = f'for last; do :; done\necho "{name} $last" >>installed.txt\n'

@@ -98,7 +98,7 @@ def test_numbers_change_only_on_purpose() -> None:
 def test_remarks_on_logs_are_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of many, the first ones. They are no failures."""
+    """If there are many, the first ones are printed. The command still succeeds."""
     monkeypatch.chdir(tmp_path)
     for k in range(SHOWN + 1):
         np.savez(tmp_path / f"degrees{k}.npz", q=np.full((4, 8), 60.0))

@@ -229,7 +229,7 @@ WRONG: tuple[tuple[Callable[..., Any], dict[str, Any], str], ...] = (
 def test_wrong_cotangents_and_inputs_are_refused(
     function: Callable[..., Any], options: dict[str, Any], text: str
 ) -> None:
-    """The message says what is needed and what was given, even if the kernel is already compiled."""
+    """The message has the wanted and the actual shape, also where the kernel is compiled."""
     wd.vjp(*RNEA, cotangents=ONE)
     with pytest.raises(ValueError, match=text):
         function(*RNEA, **options)

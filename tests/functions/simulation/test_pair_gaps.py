@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
+from cube_and_ball import MODEL, PAIRS, at
 
-import warpdyn as wd
 from warpdyn.functions.simulation.pair_gaps import pair_gaps
-
-MODEL = wd.ModelBuilder("world").add_link("world").build()
-MODEL = MODEL.with_object("cube", wd.description.Box(0.2, 0.2, 0.2), mass=1.0)
-MODEL = MODEL.with_object("ball", wd.description.Sphere(0.1), mass=1.0)
-PAIRS = wd.ContactPairs(MODEL).with_ground("cube", "ball")
-
-
-def at(cube: float, ball: float) -> np.ndarray:
-    """Both bodies on the vertical axis at these heights."""
-    return np.array([[0, 0, cube, 0, 0, 0, 1, 0, 0, ball, 0, 0, 0, 1.0]])
 
 
 def test_gaps_are_distances_and_negative_for_overlaps() -> None:

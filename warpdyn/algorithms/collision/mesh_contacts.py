@@ -108,9 +108,9 @@ def mesh_mesh(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     return _polygon_contacts(a, core, _separation(_hull(a), core, faces), 0.0, DIRECTIONS)
 
 
-def mesh_distance(a: ShapeAt, b: ShapeAt) -> Scalar:
-    """Distance of the surfaces of a mesh and another shape without the plane, negative where they
-    overlap [m]."""
+def convex_distance(a: ShapeAt, b: ShapeAt) -> Scalar:
+    """Distance of the surfaces of a mesh or box and another shape that is no plane, negative where
+    they overlap [m]."""
     radius = b.size[0] if b.kind in ("sphere", "capsule") else 0.0
     return _separation(_hull(a), *_core_and_faces(a, b)).separation - radius
 
@@ -135,7 +135,10 @@ def _in_axes(a: ShapeAt, point: Vector) -> Vector:
 
 
 def _hull(a: ShapeAt) -> Core:
-    """A mesh in its own frame."""
+    """A mesh or box in its own frame."""
+    if a.kind == "box":
+        x, y, z = a.size
+        return Core(ZERO, (Vector(x, 0.0, 0.0), Vector(0.0, y, 0.0), Vector(0.0, 0.0, z)))
     return Core(ZERO, (), tuple(Vector(*x) for x in a.vertices))
 
 

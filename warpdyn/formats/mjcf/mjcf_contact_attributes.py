@@ -16,7 +16,7 @@ MOST_NUMBERS = {
     "margin": 1,
     "gap": 1,
 }
-"""How many numbers an attribute of a geom has at most. Missing ones are MuJoCo's defaults."""
+"""Largest number of values of each attribute of a geom. Values that are left out have MuJoCo's defaults."""
 
 FRICTIONS_OF_PAIR = 5
 """The same for the friction of a <pair>."""
