@@ -20,6 +20,10 @@ from warpdyn.recording.program import record
 
 ROUND_OFF = {"float64": 1e-12, "float32": 1e-4}
 
+SINGLE = 5e-3
+"""Relative to the largest entry: rounding in single precision, amplified by matrices of loops that are
+nearly singular."""
+
 DIFFERENCES = 1e-7
 """Relative to the largest entry, of central differences by 1e-5."""
 
@@ -99,6 +103,27 @@ def test_adjoints_and_tangents_belong_to_one_matrix(case: Case) -> None:
     ahead, behind = (carried_out(move_along(call, tangents, sign * H)) for sign in (1, -1))
     for x, y, found in zip(ahead, behind, along, strict=True):
         assert error(found, (x - y) / (2 * H)) <= DIFFERENCES
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_adjoints_in_single_precision_are_those_in_double_precision(case: Case) -> None:
+    """Reciprocals of branches that are not taken must have finite squares in single precision."""
+    double, single = (adjoints(case, dtype) for dtype in (np.float64, np.float32))
+    for x, y in zip(single, double, strict=True):
+        assert error(x.astype(float), y) <= SINGLE
+
+
+def adjoints(case: Case, dtype: type) -> tuple[np.ndarray, ...]:
+    """The derivatives of a case by all its arrays."""
+    positional, keywords = case.arguments({n: x.astype(dtype) for n, x in case.arrays.items()})
+    results = case.called(*positional, **keywords)
+    several = isinstance(results, tuple)
+    cotangents = tuple(np.cos(x).astype(dtype) for x in (results if several else (results,)))
+    bars = wd.vjp(
+        case.called, *positional, cotangents=cotangents if several else cotangents[0], **keywords
+    )
+    return bars if isinstance(bars, tuple) else (bars,)
 
 
 KERNELS = (

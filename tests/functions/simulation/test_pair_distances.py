@@ -7,6 +7,7 @@ import pytest
 from cube_and_ball import MODEL, PAIRS, at
 
 import warpdyn as wd
+from warpdyn.algorithms.simulation.contact_shapes import ContactPair, ContactShape
 from warpdyn.functions.simulation.pair_gaps import pair_gaps
 
 ARM = wd.load_robot("panda").with_object("crate", wd.description.Box(0.2, 0.3, 0.4), mass=1.0)
@@ -40,6 +41,20 @@ def test_the_rate_of_a_distance_is_that_of_differences() -> None:
     assert np.abs(np.asarray(found) - wanted).max() < 1e-6
     slope = wd.vjp(wd.pair_distances, ARM, q, pairs=SELF, cotangents=np.ones((50, len(SELF))))
     assert (np.asarray(slope) * rate).sum(1) == pytest.approx(wanted.sum(1), abs=1e-6)
+
+
+def test_adjoints_of_a_mesh_are_finite_in_single_precision() -> None:
+    """Triangles of the search may be points: the derivative of the reciprocal of their areas is
+    finite."""
+    wedge = ((-0.1, -0.1, -0.1), (0.1, -0.1, -0.1), (0.0, 0.1, -0.1), (0.0, 0.0, 0.1))
+    crate = ContactShape("crate", "box", (0.1, 0.15, 0.2))
+    pair = ContactPair(ContactShape("panda_hand", "mesh", (), vertices=wedge), crate)
+    q = states(50)
+    double, single = (
+        wd.vjp(wd.pair_distances, ARM, x, pairs=[pair], cotangents=np.ones((50, 1), x.dtype))
+        for x in (q, q.astype(np.float32))
+    )
+    assert single == pytest.approx(double, abs=1e-3)
 
 
 def test_distances_are_a_method_in_own_kernels() -> None:

@@ -18,8 +18,10 @@ MARGIN = 0.001
 """Distance beyond the surface of the point whose nearest point is sought where shapes overlap
 [m]."""
 
-TINY = 1e-30
-"""The least squared length that is divided by [m^2]."""
+SHORTEST = 1e-19
+"""The least squared length of an edge [m^2], and the least square of twice the area of a triangle
+[m^4]. A shorter edge counts as a point, and a smaller triangle as an edge. Derivatives contain
+squared reciprocals of these squares, which must be finite in single precision."""
 
 FLAT = 1e-10
 """Squared sine of an angle of a triangle below which it counts as an edge."""
@@ -189,7 +191,7 @@ def _candidate(square: Scalar, shares: Mapping[int, Scalar]) -> Nearest:
 def _on_edge(p: Vector, q: Vector) -> tuple[Scalar, Scalar]:
     """Squared distance of an edge from the origin, and the share of q in the nearest point."""
     d = q - p
-    s = maximum(minimum(-p.dot(d) / maximum(d.dot(d), TINY), 1.0), 0.0)
+    s = maximum(minimum(-p.dot(d) / maximum(d.dot(d), SHORTEST), 1.0), 0.0)
     x = p + d * s
     return x.dot(x), s
 
@@ -203,9 +205,10 @@ def _on_face(p: Vector, q: Vector, r: Vector) -> tuple[Scalar, tuple[Scalar, Sca
     # Shares of the second and the third corner, times the squared area.
     s, t = e.cross(p).dot(n), p.cross(d).dot(n)
     inside = minimum(minimum(s, t), area - s - t)
-    inside = select_less(FLAT * (d.dot(d) * e.dot(e)), area, inside, -1.0)
+    least = maximum(FLAT * (d.dot(d) * e.dot(e)), SHORTEST)
+    inside = select_less(least, area, inside, -1.0)
     height = p.dot(n)
-    reciprocal = 1.0 / maximum(area, TINY)
+    reciprocal = 1.0 / maximum(area, SHORTEST)
     square = select_less(0.0, inside, height * height * reciprocal, NO_CANDIDATE)
     s, t = s * reciprocal, t * reciprocal
     return square, (1.0 - s - t, s, t)
