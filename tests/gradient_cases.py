@@ -81,6 +81,13 @@ BESIDE = tuple(
     for LEG in (("capsule", (0.05, 0.2)), ("box", (0.05, 0.04, 0.2)))
     for kind, size in (("sphere", (0.1,)), ("box", (0.1, 0.05, 0.08)))
 )
+WEDGE = ((-0.1, -0.1, -0.1), (0.1, -0.1, -0.1), (0.0, 0.1, -0.1), (0.0, 0.0, 0.1))
+MESH = (
+    ContactPair(
+        ContactShape(None, "mesh", (), (0.3, 0.1, -0.2), vertices=WEDGE),
+        ContactShape("leg", "box", (0.05, 0.04, 0.2)),
+    ),
+)
 STEP = {"dt": 0.01, "substeps": 3, "sweeps": 2}
 SCAN = {"pattern": ((0.1, 0.2), (0.3, -0.1)), "terrain": wd.Plane((0.3, -0.2), 0.1)}
 
@@ -330,6 +337,7 @@ CASES = (
     Case("point_jacobian_derivatives", "hopper", "q v", options={"points": SOLES[:1]}),
     Case("point_heights", "hopper", options={"points": SOLES}),
     Case("pair_distances", "hopper", more=PLACED, options={"pairs": BESIDE}),
+    Case("pair_distances", "hopper", options={"pairs": MESH}, second=True),
     Case("in_contact", "hopper", options={"points": SOLES[:1]}),
     # momentum, mass, energy
     Case("momentum", "hopper", "q v", INERTIAL),

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-from ...algebra.scalar import Scalar, maximum, minimum, repeat, select_less
+from ...algebra.constant_values import as_constants
+from ...algebra.scalar import Scalar, maximum, minimum, repeat, rsqrt, select_less
 from ...algebra.spatial import Vector
 from .contact import choose, direction, dot, side
 
@@ -88,11 +89,13 @@ class Nearest(NamedTuple):
 
 class Separation(NamedTuple):
     """The separation of two shapes along a unit normal from the first to the second, negative where
-    they overlap [m], and the point of the first that is nearest to the second."""
+    they overlap [m], the point of the first that is nearest to the second, and the triangle of
+    corners of the difference whose nearest point this is."""
 
     separation: Scalar
     normal: Vector
     nearest: Vector
+    triangle: Sequence[Corner]
 
 
 def convex_separation(a: Core, b: Core, starts: Sequence[Vector]) -> Separation:
@@ -114,7 +117,7 @@ def convex_separation(a: Core, b: Core, starts: Sequence[Vector]) -> Separation:
         vectors = [Vector(*state[k : k + 3]) for k in range(1, len(state), 3)]
         least, (normal, x, _, *rest) = state[0], vectors
         triangle = [Corner(*rest[k : k + 2]) for k in (0, 2, 4)]
-        target = normal * select_less(least, 0.0, 0.0, least + MARGIN)
+        target = _target(least, normal)
         _, n = direction(target - x, normal)
         new = farthest(n)
         reach = new.x.dot(n)
@@ -131,7 +134,50 @@ def convex_separation(a: Core, b: Core, starts: Sequence[Vector]) -> Separation:
         normal, least = choose(reach, least, start, normal), minimum(least, reach)
     state = [least, *normal, *(e for u in first * 4 for e in u)]
     result = repeat(step, state, ITERATIONS)
-    return Separation(-result[0], Vector(*result[1:4]), Vector(*result[7:10]))
+    normal, _, nearest, *rest = [Vector(*result[k - 3 : k]) for k in range(4, len(result) + 1, 3)]
+    triangle = [Corner(*rest[k : k + 2]) for k in (0, 2, 4)]
+    return Separation(-result[0], normal, nearest, triangle)
+
+
+def separation_of_corners(found: Separation, centre: Vector, axes: Sequence[Vector]) -> Scalar:
+    """The separation as a function of the corners of the triangle, each fixed on its shape.
+
+    It has the same value, but its derivatives do not go through the iterations, where those of
+    narrow triangles lose their digits. `centre`, `axes`: the second shape's frame in the frame of
+    the first one.
+    """
+    points = []
+    for x, of_first in found.triangle:
+        of_second = of_first - x - centre
+        fixed = as_constants([axis.dot(of_second) for axis in axes])
+        points.append(Vector(*as_constants([*of_first])) - centre - dot(fixed, axes))
+    normal = Vector(*as_constants([*found.normal]))
+    target = _target(-found.separation, normal)
+    corners = [x - Vector(*as_constants([*target])) for x in points]
+
+    of_edges: Scalar = NO_CANDIDATE
+    nearest = points[0]
+    for p, q in combinations(range(3), 2):
+        square, share = _on_edge(corners[p], corners[q])
+        nearest = choose(square, of_edges, points[p] + (points[q] - points[p]) * share, nearest)
+        of_edges = minimum(square, of_edges)
+    distance, _ = direction(nearest)
+    along_edge = select_less(0.0, found.separation, distance, -normal.dot(nearest))
+
+    of_face, _ = _on_face(*corners)
+    n = (points[1] - points[0]).cross(points[2] - points[0])
+    height = n.dot(points[0]) * rsqrt(maximum(n.dot(n), SHORTEST))
+    along_face = -height * side(n.dot(normal))
+
+    separation = select_less(of_face, of_edges, along_face, along_edge)
+    (rest,) = as_constants([found.separation - separation])
+    return separation + rest
+
+
+def _target(least: Scalar, normal: Vector) -> Vector:
+    """The point whose nearest point of the difference is sought: the origin, or a point beyond the
+    surface where the shapes overlap by `least`."""
+    return normal * select_less(least, 0.0, 0.0, least + MARGIN)
 
 
 def _nearest_triangle(

@@ -14,7 +14,7 @@ from ...algebra.scalar import Scalar, select_less
 from ...algebra.spatial import Vector
 from .common_polygon import PENALTY, common_points, facing_polygon
 from .contact import Contact, ShapeAt, direction, if_exists, side
-from .convex_gap import Core, Separation, convex_separation
+from .convex_gap import Core, Separation, convex_separation, separation_of_corners
 from .point_choice import DIRECTIONS, Candidate, best_candidate, contact_points
 
 DEEPEST = 12.0
@@ -112,7 +112,9 @@ def convex_distance(a: ShapeAt, b: ShapeAt) -> Scalar:
     """Distance of the surfaces of a mesh or box and another shape that is no plane, negative where
     they overlap [m]."""
     radius = b.size[0] if b.kind in ("sphere", "capsule") else 0.0
-    return _separation(_hull(a), *_core_and_faces(a, b)).separation - radius
+    core, faces = _core_and_faces(a, b)
+    axes = [a.placement.R.to_child(axis) for axis in b.axes]
+    return separation_of_corners(_separation(_hull(a), core, faces), core.centre, axes) - radius
 
 
 def _core_and_faces(a: ShapeAt, b: ShapeAt) -> tuple[Core, Sequence[Vector]]:
