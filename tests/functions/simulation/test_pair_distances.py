@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from cube_and_ball import MODEL, PAIRS, at
@@ -55,3 +57,43 @@ def test_distances_within_one_rigid_body_are_refused() -> None:
     shape = PAIRS[0].first
     with pytest.raises(ValueError, match="parts of one rigid body"):
         wd.pair_distances(MODEL, at(0.1, 0.3), pairs=[type(PAIRS[0])(shape, shape)])
+
+
+def two_bodies(first: wd.description.Solid, second: wd.description.Solid) -> wd.Model:
+    world = wd.ModelBuilder("world").add_link("floor").build()
+    return world.with_object("first", first, mass=1.0).with_object("second", second, mass=1.0)
+
+
+BOX = wd.description.Box(0.02, 0.5, 0.01)
+
+
+@pytest.mark.parametrize("other", [BOX, wd.description.Cylinder(0.1, 0.25)], ids=["box", "prism"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_shapes_that_face_each_other_move_apart_along_their_normal(other: Any, dtype: Any) -> None:
+    """Many normals and points are equally good in these places, and the search meets the best
+    normal before its first step."""
+    model = two_bodies(BOX, other)
+    half_turns = np.eye(4)[[3, 0, 1, 2]]
+    q = np.tile(model.neutral, (3, 4, 4, 1))
+    q[..., 3:7], q[..., 10:14] = half_turns[:, None], half_turns
+    half = 0.005 + (other.z if other is BOX else other.length) / 2
+    gaps = np.array([0.04, 0.001, -0.004])
+    q[..., 9] = half + gaps[:, None, None]
+    q = q.reshape(48, model.nq).astype(dtype)
+    pairs = wd.ContactPairs(model)
+    found = wd.pair_distances(model, q, pairs=pairs)
+    assert found[:, 0] == pytest.approx(gaps.repeat(16), abs=1e-7)
+    slope = wd.vjp(wd.pair_distances, model, q, pairs=pairs, cotangents=np.ones((48, 1), dtype))
+    away = np.tile([0.0, 0.0, 1.0], (48, 1))
+    assert np.asarray(slope)[:, :3] == pytest.approx(-away, abs=1e-5)
+    assert np.asarray(slope)[:, 7:10] == pytest.approx(away, abs=1e-5)
+
+
+def test_slopes_of_single_precision_are_those_of_double_precision() -> None:
+    q = states(50)
+    slopes = [
+        wd.vjp(wd.pair_distances, ARM, x, pairs=SELF, cotangents=np.ones((50, len(SELF)), x.dtype))
+        for x in (q, q.astype(np.float32))
+    ]
+    assert np.isfinite(slopes[1]).all()
+    assert np.abs(slopes[1] - slopes[0])[:, : ARM.nq - 7].max() < 2e-3

@@ -105,3 +105,29 @@ def test_torch_gradients_through_single_steps_equal_those_of_substeps(
     for name in NAMES:
         bar, found = by_kernel[name], at[name].grad
         assert np.reshape(found, bar.shape) == pytest.approx(bar, abs=1e-9 * np.abs(bar).max())
+
+
+def test_derivatives_of_a_contact_with_a_prism_are_finite_in_single_precision() -> None:
+    """The search for the nearest points has triangles without an area."""
+    world = wd.ModelBuilder("world").add_link("floor").build()
+    model = world.with_object("prism", wd.description.Cylinder(0.1, 0.2), mass=1.0)
+    model = model.with_object("ball", wd.description.Sphere(0.1), mass=1.0)
+    pairs = wd.ContactPairs(model)
+    q = np.tile(model.neutral, (20, 1))
+    q[:, 7:10] = 0.12 * np.random.default_rng(0).normal(size=(20, 3))
+    slopes = []
+    for dtype in (np.float64, np.float32):
+        at = q.astype(dtype)
+        rest = np.zeros((20, model.nv), dtype)
+
+        def step(at: np.ndarray, rest: np.ndarray, **more: Any) -> Any:
+            options = {"points": [], "pairs": pairs, "dt": 0.005}
+            if not more:
+                return wd.step(model, at, rest, rest, **options)
+            return wd.vjp(wd.step, model, at, rest, rest, **options, **more)
+
+        cotangents = [np.zeros_like(x) for x in step(at, rest)]
+        cotangents[1] += 1.0
+        slopes.append(step(at, rest, cotangents=tuple(cotangents))[0])
+    assert np.abs(slopes[0]).max() > 50.0  # some of them touch
+    assert slopes[1] == pytest.approx(slopes[0], rel=1e-3, abs=1e-2)

@@ -18,8 +18,9 @@ MARGIN = 0.001
 """Distance beyond the surface of the point whose nearest point is sought where shapes overlap
 [m]."""
 
-TINY = 1e-30
-"""The least squared length that is divided by [m^2]."""
+TINY = 1e-18
+"""The least squared length that is divided by [m^2]. The derivative of a quotient has the square of
+the reciprocal, which must be finite in float32."""
 
 FLAT = 1e-10
 """Squared sine of an angle of a triangle below which it counts as an edge."""
@@ -189,7 +190,7 @@ def _candidate(square: Scalar, shares: Mapping[int, Scalar]) -> Nearest:
 def _on_edge(p: Vector, q: Vector) -> tuple[Scalar, Scalar]:
     """Squared distance of an edge from the origin, and the share of q in the nearest point."""
     d = q - p
-    s = maximum(minimum(-p.dot(d) / maximum(d.dot(d), TINY), 1.0), 0.0)
+    s = maximum(minimum(-p.dot(d) * _reciprocal_square(d), 1.0), 0.0)
     x = p + d * s
     return x.dot(x), s
 
@@ -199,13 +200,20 @@ def _on_face(p: Vector, q: Vector, r: Vector) -> tuple[Scalar, tuple[Scalar, Sca
     nearest point, if it is in the triangle."""
     d, e = q - p, r - p
     n = d.cross(e)
-    area = n.dot(n)
-    # Shares of the second and the third corner, times the squared area.
-    s, t = e.cross(p).dot(n), p.cross(d).dot(n)
-    inside = minimum(minimum(s, t), area - s - t)
-    inside = select_less(FLAT * (d.dot(d) * e.dot(e)), area, inside, -1.0)
+    # Squared areas in parts of the squared edges: no quotient below is larger than 1 / FLAT.
+    scale = _reciprocal_square(d) * _reciprocal_square(e)
+    square_of_sine = n.dot(n) * scale
+    # Shares of the second and the third corner, times the squared sine.
+    s, t = e.cross(p).dot(n) * scale, p.cross(d).dot(n) * scale
+    inside = minimum(minimum(s, t), square_of_sine - s - t)
+    inside = select_less(FLAT, square_of_sine, inside, -1.0)
     height = p.dot(n)
-    reciprocal = 1.0 / maximum(area, TINY)
-    square = select_less(0.0, inside, height * height * reciprocal, NO_CANDIDATE)
+    reciprocal = 1.0 / maximum(square_of_sine, FLAT)
+    square = select_less(0.0, inside, height * height * scale * reciprocal, NO_CANDIDATE)
     s, t = s * reciprocal, t * reciprocal
     return square, (1.0 - s - t, s, t)
+
+
+def _reciprocal_square(d: Vector) -> Scalar:
+    """1 / |d|², or 1 / TINY for shorter vectors."""
+    return 1.0 / maximum(d.dot(d), TINY)

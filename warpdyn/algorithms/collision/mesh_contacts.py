@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ...algebra.constant_values import as_constants
 from ...algebra.rotations import ZERO, Matrix, Rotation, axes_about
 from ...algebra.scalar import Scalar, select_less
 from ...algebra.spatial import Vector
@@ -110,9 +111,23 @@ def mesh_mesh(a: ShapeAt, b: ShapeAt) -> list[Contact]:
 
 def convex_distance(a: ShapeAt, b: ShapeAt) -> Scalar:
     """Distance of the surfaces of a mesh or box and another shape that is no plane, negative where
-    they overlap [m]."""
+    they overlap [m].
+
+    Its derivative is that of the two nearest points, each on its own shape, along the normal. The
+    normal turns too, but a turn about the nearest points does not change their distance. The
+    derivative of the search would be another one where several normals or points are equally good:
+    two boxes that face each other, or a sphere level with a mesh.
+    """
+    found = _separation(_hull(a), *_core_and_faces(a, b))
+    (separation,) = as_constants([found.separation])
+    normal = Vector(*as_constants([*found.normal]))
+    of_second = _in_world(a, found.nearest + found.normal * found.separation)
+    in_second = b.placement.R.to_child(of_second - b.centre)
+    on_second = Vector(*as_constants([*in_second]))
+    height = normal.dot(_in_axes(a, _in_world(b, on_second)))
+    (value,) = as_constants([height])
     radius = b.size[0] if b.kind in ("sphere", "capsule") else 0.0
-    return _separation(_hull(a), *_core_and_faces(a, b)).separation - radius
+    return separation + (height - value) - radius
 
 
 def _core_and_faces(a: ShapeAt, b: ShapeAt) -> tuple[Core, Sequence[Vector]]:
@@ -132,6 +147,11 @@ def _core_and_faces(a: ShapeAt, b: ShapeAt) -> tuple[Core, Sequence[Vector]]:
 def _in_axes(a: ShapeAt, point: Vector) -> Vector:
     """A point of the world in the frame of a shape."""
     return a.placement.R.to_child(point - a.centre)
+
+
+def _in_world(a: ShapeAt, point: Vector) -> Vector:
+    """A point in the frame of a shape, in the world."""
+    return a.placement.point_to_parent(point)
 
 
 def _hull(a: ShapeAt) -> Core:
