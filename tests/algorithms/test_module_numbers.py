@@ -51,9 +51,12 @@ NUMBERS = {
     "collision.convex_gap": {
         "ITERATIONS": 16,
         "MARGIN": 0.001,
-        "TINY": 1e-30,
+        "TINY": 1e-18,
         "FLAT": 1e-10,
         "NO_CANDIDATE": 1000000000.0,
+    },
+    "collision.distance": {
+        "AS_FAR": 1e-07,
     },
     "collision.mesh_contacts": {
         "DEEPEST": 12.0,

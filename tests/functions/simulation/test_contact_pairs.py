@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -297,6 +299,7 @@ def test_pairs_are_chosen_by_names_and_patterns() -> None:
     assert pairs.only(("[ab]", "c")).links == (("a", "c"), ("b", "c"))
     assert "3 contact pairs of world with 12 contacts: a and b" in repr(pairs)
     assert pairs == wd.ContactPairs(STACK) != pairs.only("a")
+    assert copy.deepcopy(pairs) == pickle.loads(pickle.dumps(pairs)) == pairs
     with pytest.raises(KeyError, match="no pair of 'd' and 'a'; there are pairs of a"):
         pairs.only(("d", "a"))
     with pytest.raises(KeyError, match="no pair of a and d; there are a and b"):

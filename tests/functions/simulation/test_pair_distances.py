@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cube_and_ball import MODEL, PAIRS, at
+from gradient_cases import BESIDE, MODELS
 
 import warpdyn as wd
 from warpdyn.functions.simulation.pair_gaps import pair_gaps
@@ -97,3 +98,21 @@ def test_slopes_of_single_precision_are_those_of_double_precision() -> None:
     ]
     assert np.isfinite(slopes[1]).all()
     assert np.abs(slopes[1] - slopes[0])[:, : ARM.nq - 7].max() < 2e-3
+
+
+def test_slopes_of_faces_that_face_each_other_lie_between_those_to_both_sides() -> None:
+    """The nearest points are where both faces are, which is not at the middle of a face."""
+    model, step = MODELS["hopper"], 1e-6
+    q = np.tile(model.neutral, (model.nv, 1))
+    v = np.eye(model.nv)
+
+    def distances_at(h: float) -> np.ndarray:
+        return wd.pair_distances(model, wd.integrate(model, q, h * v), pairs=BESIDE)
+
+    there = distances_at(0.0)
+    ahead, behind = (distances_at(step) - there) / step, (there - distances_at(-step)) / step
+    rate = wd.configuration_rate(model, q, v)
+    found = np.asarray(wd.jvp(wd.pair_distances, model, q, pairs=BESIDE, tangents={"q": rate}))
+    assert np.abs(ahead - behind).max() > 0.1
+    assert (found > np.minimum(ahead, behind) - 1e-5).all()
+    assert (found < np.maximum(ahead, behind) + 1e-5).all()
