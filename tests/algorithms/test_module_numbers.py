@@ -11,7 +11,7 @@ NUMBERS = {
     "closed_loops.loop_closure": {
         "LONGEST": 0.5,
         "DAMPING": 0.1,
-        "SMALL": 1e-30,
+        "SMALL": 1e-24,
     },
     "closed_loops.loop_dynamics": {
         "TURNS": 3,
@@ -51,9 +51,13 @@ NUMBERS = {
     "collision.convex_gap": {
         "ITERATIONS": 16,
         "MARGIN": 0.001,
-        "TINY": 1e-30,
+        "TINY": 1e-18,
+        "SMALLEST": 1e-24,
         "FLAT": 1e-10,
         "NO_CANDIDATE": 1000000000.0,
+    },
+    "collision.distance": {
+        "AS_FAR": 1e-07,
     },
     "collision.mesh_contacts": {
         "DEEPEST": 12.0,
@@ -118,7 +122,7 @@ NUMBERS = {
         "STEPS": 4,
     },
     "simulation.friction_moments": {
-        "SMALLEST": 1e-28,
+        "SMALLEST": 1e-24,
         "LEAST_COMPLIANCE": 1e-30,
     },
     "simulation.height_scan": {
@@ -168,7 +172,7 @@ NUMBERS = {
     },
     "simulation.soft_contact": {
         "LEAST_DEPTH": 2.220446049250313e-16,
-        "SMALL": 1e-30,
+        "SMALL": 1e-24,
     },
     "simulation.soft_stops": {
         "FREE": 1e30,

@@ -165,6 +165,8 @@ def test_a_rigid_body_has_plain_numbers(mass: float, com: tuple[float, float, fl
         (1.0, (0, 0), EYE, r"a finite com \(3,\)"),
         (1.0, (0, 0, 0), np.eye(2), r"inertia \(3, 3\)"),
         (1.0, (0, 0, 0), np.triu(np.ones((3, 3))), "the inertia of a load must be symmetric"),
+        (1.0, (0, 0, 0), -np.eye(3), "of a load has a negative principal moment, -1 kg"),
+        (1.0, (0, 0, 0), 1 - np.eye(3), "a negative principal moment, -1 kg"),
         ("heavy", (0, 0, 0), EYE, "got heavy kg"),
     ],
 )

@@ -207,6 +207,13 @@ def rigid_body(what: str, mass: Any, com: Any, inertia: Any) -> tuple[float, Vec
     largest = max(map(abs, entries))
     if any(abs(J[i][k] - J[k][i]) > SKEW * largest for i in range(3) for k in range(i)):
         raise ValueError(f"the inertia of {what} must be symmetric, got {inertia}")
+    if largest > NEGLIGIBLE:
+        least = float(np.linalg.eigvalsh(np.array(J) / largest)[0])
+        if least < -ROUNDING:
+            raise ValueError(
+                f"the inertia of {what} has a negative principal moment, {least * largest:.3g} kg·m², "
+                f"which no body has; got {inertia}"
+            )
     return m, c, J
 
 

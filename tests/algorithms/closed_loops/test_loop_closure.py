@@ -57,3 +57,16 @@ def test_the_length_of_a_step_is_bounded() -> None:
     q = [3.0, 2.0, -2.0]
     moved = np.array(loop_closure(tree_of(model), q, range(3), 1)) - q
     assert np.linalg.norm(moved) == pytest.approx(LONGEST)
+
+
+@pytest.mark.parametrize("model", [two_arms(COUPLE), leg()], ids=["couple", "leg"])
+def test_derivatives_where_loops_are_closed_are_finite_in_single_precision(
+    model: wd.Model,
+) -> None:
+    """The last steps have no length. A closed configuration moves along its loops."""
+    q = wd.loops.close(model, start_of(model)[None])
+    slopes = [
+        wd.vjp(wd.loops.close, model, x, check=False, cotangents=np.ones_like(x))
+        for x in (q, q.astype(np.float32))
+    ]
+    assert slopes[1] == pytest.approx(slopes[0], abs=1e-4)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -297,6 +299,7 @@ def test_pairs_are_chosen_by_names_and_patterns() -> None:
     assert pairs.only(("[ab]", "c")).links == (("a", "c"), ("b", "c"))
     assert "3 contact pairs of world with 12 contacts: a and b" in repr(pairs)
     assert pairs == wd.ContactPairs(STACK) != pairs.only("a")
+    assert copy.deepcopy(pairs) == pickle.loads(pickle.dumps(pairs)) == pairs
     with pytest.raises(KeyError, match="no pair of 'd' and 'a'; there are pairs of a"):
         pairs.only(("d", "a"))
     with pytest.raises(KeyError, match="no pair of a and d; there are a and b"):
@@ -353,8 +356,11 @@ def test_slots_must_be_a_positive_whole_number(count: Any) -> None:
 def test_pairs_are_equal_if_their_models_and_entries_are_equal() -> None:
     pairs = wd.ContactPairs(TWO_BALLS)
     assert pairs == wd.ContactPairs(TWO_BALLS) and pairs != "pairs"
-    other = world(("a", BALL, 1.0, (0, 0, 1)), ("b", BALL, 2.0, (0.5, 0, 1)))
-    assert pairs != wd.ContactPairs(other) and pairs != wd.ContactPairs(TWO_BALLS, slots=1)
+    same, other = (
+        world(("a", BALL, 1.0, (0, 0, 1)), ("b", BALL, mass, (0.5, 0, 1))) for mass in (2.0, 3.0)
+    )
+    assert pairs == wd.ContactPairs(same) != wd.ContactPairs(other)
+    assert pairs != wd.ContactPairs(TWO_BALLS, slots=1)
     grounded = [pairs.with_ground("a", friction=mu) for mu in (0.5, 0.5, 0.6)]
     assert grounded[0] == grounded[1] != grounded[2] and grounded[0] != pairs
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from cube_and_ball import MODEL, PAIRS, at
+from gradient_cases import BESIDE, MODELS, WEDGE
 
 import warpdyn as wd
 from warpdyn.algorithms.simulation.contact_shapes import ContactPair, ContactShape
@@ -43,20 +46,6 @@ def test_the_rate_of_a_distance_is_that_of_differences() -> None:
     assert (np.asarray(slope) * rate).sum(1) == pytest.approx(wanted.sum(1), abs=1e-6)
 
 
-def test_adjoints_of_a_mesh_are_finite_in_single_precision() -> None:
-    """Triangles of the search may be points: the derivative of the reciprocal of their areas is
-    finite."""
-    wedge = ((-0.1, -0.1, -0.1), (0.1, -0.1, -0.1), (0.0, 0.1, -0.1), (0.0, 0.0, 0.1))
-    crate = ContactShape("crate", "box", (0.1, 0.15, 0.2))
-    pair = ContactPair(ContactShape("panda_hand", "mesh", (), vertices=wedge), crate)
-    q = states(50)
-    double, single = (
-        wd.vjp(wd.pair_distances, ARM, x, pairs=[pair], cotangents=np.ones((50, 1), x.dtype))
-        for x in (q, q.astype(np.float32))
-    )
-    assert single == pytest.approx(double, abs=1e-3)
-
-
 def test_distances_are_a_method_in_own_kernels() -> None:
     @wd.kernel
     def clearance(robot, q):
@@ -70,3 +59,81 @@ def test_distances_within_one_rigid_body_are_refused() -> None:
     shape = PAIRS[0].first
     with pytest.raises(ValueError, match="parts of one rigid body"):
         wd.pair_distances(MODEL, at(0.1, 0.3), pairs=[type(PAIRS[0])(shape, shape)])
+
+
+def two_bodies(first: wd.description.Solid, second: wd.description.Solid) -> wd.Model:
+    world = wd.ModelBuilder("world").add_link("floor").build()
+    return world.with_object("first", first, mass=1.0).with_object("second", second, mass=1.0)
+
+
+BOX = wd.description.Box(0.02, 0.5, 0.01)
+
+
+@pytest.mark.parametrize("other", [BOX, wd.description.Cylinder(0.1, 0.25)], ids=["box", "prism"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_shapes_that_face_each_other_move_apart_along_their_normal(other: Any, dtype: Any) -> None:
+    """Many normals and points are equally good in these places, and the search meets the best
+    normal before its first step."""
+    model = two_bodies(BOX, other)
+    half_turns = np.eye(4)[[3, 0, 1, 2]]
+    q = np.tile(model.neutral, (3, 4, 4, 1))
+    q[..., 3:7], q[..., 10:14] = half_turns[:, None], half_turns
+    half = 0.005 + (other.z if other is BOX else other.length) / 2
+    gaps = np.array([0.04, 0.001, -0.004])
+    q[..., 9] = half + gaps[:, None, None]
+    q = q.reshape(48, model.nq).astype(dtype)
+    pairs = wd.ContactPairs(model)
+    found = wd.pair_distances(model, q, pairs=pairs)
+    assert found[:, 0] == pytest.approx(gaps.repeat(16), abs=1e-7)
+    slope = wd.vjp(wd.pair_distances, model, q, pairs=pairs, cotangents=np.ones((48, 1), dtype))
+    away = np.tile([0.0, 0.0, 1.0], (48, 1))
+    assert np.asarray(slope)[:, :3] == pytest.approx(-away, abs=1e-5)
+    assert np.asarray(slope)[:, 7:10] == pytest.approx(away, abs=1e-5)
+
+
+def test_slopes_of_single_precision_are_those_of_double_precision() -> None:
+    q = states(50)
+    slopes = [
+        wd.vjp(wd.pair_distances, ARM, x, pairs=SELF, cotangents=np.ones((50, len(SELF)), x.dtype))
+        for x in (q, q.astype(np.float32))
+    ]
+    assert np.isfinite(slopes[1]).all()
+    assert np.abs(slopes[1] - slopes[0])[:, : ARM.nq - 7].max() < 2e-3
+
+
+def test_second_derivatives_along_motions_are_those_of_differences() -> None:
+    torch = pytest.importorskip("torch")
+    q, step = states(20), 1e-5
+    crate = ContactShape("crate", "box", (0.1, 0.15, 0.2))
+    pairs = [ContactPair(ContactShape("panda_hand", "mesh", (), vertices=WEDGE), crate)]
+    rate = wd.configuration_rate(ARM, q, np.random.default_rng(0).normal(size=(20, ARM.nv)))
+
+    def slope(h: float) -> np.ndarray:
+        x = q + h * rate
+        return wd.vjp(wd.pair_distances, ARM, x, pairs=pairs, cotangents=np.ones((20, 1)))
+
+    wanted = np.sum((slope(step) - slope(-step)) / (2 * step) * rate, axis=1)
+    x, u = torch.tensor(q, requires_grad=True), torch.tensor(rate)
+    (first,) = torch.autograd.grad(
+        wd.pair_distances(ARM, x, pairs=pairs).sum(), x, create_graph=True
+    )
+    (second,) = torch.autograd.grad((first * u).sum(), x)
+    assert (second * u).sum(1).numpy() == pytest.approx(wanted, abs=1e-4)
+
+
+def test_slopes_of_faces_that_face_each_other_lie_between_those_to_both_sides() -> None:
+    """The nearest points are where both faces are, which is not at the middle of a face."""
+    model, step = MODELS["hopper"], 1e-6
+    q = np.tile(model.neutral, (model.nv, 1))
+    v = np.eye(model.nv)
+
+    def distances_at(h: float) -> np.ndarray:
+        return wd.pair_distances(model, wd.integrate(model, q, h * v), pairs=BESIDE)
+
+    there = distances_at(0.0)
+    ahead, behind = (distances_at(step) - there) / step, (there - distances_at(-step)) / step
+    rate = wd.configuration_rate(model, q, v)
+    found = np.asarray(wd.jvp(wd.pair_distances, model, q, pairs=BESIDE, tangents={"q": rate}))
+    assert np.abs(ahead - behind).max() > 0.1
+    assert (found > np.minimum(ahead, behind) - 1e-5).all()
+    assert (found < np.maximum(ahead, behind) + 1e-5).all()

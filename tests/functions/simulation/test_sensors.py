@@ -335,6 +335,7 @@ def test_sensors_of_a_failed_state_read_zero(box: wd.Model) -> None:
         (wd.Sensors(imu="trunk"), TypeError, "a list of names"),
         (wd.Sensors(links=["tail"]), KeyError, "no contact points on 'tail'.*trunk"),
         (wd.Sensors(links="trunk"), TypeError, "a list of names"),
+        (wd.Sensors(links=["trunk", "trunk"]), ValueError, "has 'trunk' twice"),
         (wd.Sensors(threshold=-1.0), ValueError, "threshold must be a force of 0 or more"),
         (wd.Sensors(threshold=np.nan), ValueError, "threshold must be a force of 0 or more"),
         (wd.Sensors(threshold=np.inf), ValueError, "threshold must be a force of 0 or more"),

@@ -105,3 +105,47 @@ def test_torch_gradients_through_single_steps_equal_those_of_substeps(
     for name in NAMES:
         bar, found = by_kernel[name], at[name].grad
         assert np.reshape(found, bar.shape) == pytest.approx(bar, abs=1e-9 * np.abs(bar).max())
+
+
+def slopes_by_state(model: wd.Model, q: np.ndarray, dtype: Any, **options: Any) -> list[np.ndarray]:
+    """Derivatives of the sum of the next velocities by q, v and tau, from rest."""
+    rest = np.zeros((len(q), model.nv), dtype)
+    arguments = (model, q.astype(dtype), rest, rest)
+    cotangents = [np.zeros_like(x) for x in wd.step(*arguments, **options)]
+    cotangents[1] += 1.0
+    found = wd.vjp(wd.step, *arguments, **options, cotangents=tuple(cotangents))
+    return [np.asarray(x) for x in tuple(found)[:3]]
+
+
+def world_of(*shapes: wd.description.Solid) -> wd.Model:
+    model = wd.ModelBuilder("world").add_link("floor").build()
+    for k, shape in enumerate(shapes):
+        model = model.with_object(f"body{k}", shape, mass=1.0)
+    return model
+
+
+def test_derivatives_of_a_contact_with_a_prism_are_finite_in_single_precision() -> None:
+    """The search for the nearest points has triangles without an area."""
+    model = world_of(wd.description.Cylinder(0.1, 0.2), wd.description.Sphere(0.1))
+    q = np.tile(model.neutral, (20, 1))
+    q[:, 7:10] = 0.12 * np.random.default_rng(0).normal(size=(20, 3))
+    options = {"points": [], "pairs": wd.ContactPairs(model), "dt": 0.005}
+    wanted, found = (
+        slopes_by_state(model, q, dtype, **options)[0] for dtype in (np.float64, np.float32)
+    )
+    assert np.abs(wanted).max() > 50.0  # some of them touch
+    assert found == pytest.approx(wanted, rel=1e-3, abs=1e-2)
+
+
+def test_derivatives_of_rolling_friction_at_rest_are_finite_in_single_precision() -> None:
+    """Its moment is along the rate of rolling, which is zero."""
+    model = world_of(wd.description.Sphere(0.1))
+    q = np.tile(model.neutral, (2, 1))
+    q[:, 2] = 0.0995, 0.099
+    options = {"points": wd.ContactPoints(model), "ground": wd.Ground(rolling_friction=0.01)}
+    wanted, found = (
+        slopes_by_state(model, q, dtype, **options) for dtype in (np.float64, np.float32)
+    )
+    assert np.abs(wanted[0]).max() > 5.0
+    for one, two in zip(wanted, found, strict=True):
+        assert two == pytest.approx(one, rel=1e-3, abs=1e-2)

@@ -19,10 +19,13 @@ MARGIN = 0.001
 """Distance beyond the surface of the point whose nearest point is sought where shapes overlap
 [m]."""
 
-SHORTEST = 1e-19
-"""The least squared length of an edge [m^2], and the least square of twice the area of a triangle
-[m^4]. A shorter edge counts as a point, and a smaller triangle as an edge. Derivatives contain
-squared reciprocals of these squares, which must be finite in single precision."""
+TINY = 1e-18
+"""The least squared length that is divided by [m^2]. The derivative of a quotient has the square of
+the reciprocal, which must be finite in float32."""
+
+SMALLEST = 1e-24
+"""The least square of twice a triangle's area whose root is divided by [m^4]. Derivatives have the
+cube of the root's reciprocal."""
 
 FLAT = 1e-10
 """Squared sine of an angle of a triangle below which it counts as an edge."""
@@ -143,8 +146,9 @@ def separation_of_corners(found: Separation, centre: Vector, axes: Sequence[Vect
     """The separation as a function of the corners of the triangle, each fixed on its shape.
 
     It has the same value, but its derivatives do not go through the iterations, where those of
-    narrow triangles lose their digits. `centre`, `axes`: the second shape's frame in the frame of
-    the first one.
+    narrow triangles lose their digits, and where they are others if several normals are equally
+    good: two boxes that face each other, or a sphere level with a mesh. `centre`, `axes`: the second
+    shape's frame in the frame of the first one.
     """
     points = []
     for x, of_first in found.triangle:
@@ -166,7 +170,7 @@ def separation_of_corners(found: Separation, centre: Vector, axes: Sequence[Vect
 
     of_face, _ = _on_face(*corners)
     n = (points[1] - points[0]).cross(points[2] - points[0])
-    height = n.dot(points[0]) * rsqrt(maximum(n.dot(n), SHORTEST))
+    height = n.dot(points[0]) * rsqrt(maximum(n.dot(n), SMALLEST))
     along_face = -height * side(n.dot(normal))
 
     separation = select_less(of_face, of_edges, along_face, along_edge)
@@ -237,7 +241,7 @@ def _candidate(square: Scalar, shares: Mapping[int, Scalar]) -> Nearest:
 def _on_edge(p: Vector, q: Vector) -> tuple[Scalar, Scalar]:
     """Squared distance of an edge from the origin, and the share of q in the nearest point."""
     d = q - p
-    s = maximum(minimum(-p.dot(d) / maximum(d.dot(d), SHORTEST), 1.0), 0.0)
+    s = maximum(minimum(-p.dot(d) * _reciprocal_square(d), 1.0), 0.0)
     x = p + d * s
     return x.dot(x), s
 
@@ -247,14 +251,20 @@ def _on_face(p: Vector, q: Vector, r: Vector) -> tuple[Scalar, tuple[Scalar, Sca
     nearest point, if it is in the triangle."""
     d, e = q - p, r - p
     n = d.cross(e)
-    area = n.dot(n)
-    # Shares of the second and the third corner, times the squared area.
-    s, t = e.cross(p).dot(n), p.cross(d).dot(n)
-    inside = minimum(minimum(s, t), area - s - t)
-    least = maximum(FLAT * (d.dot(d) * e.dot(e)), SHORTEST)
-    inside = select_less(least, area, inside, -1.0)
+    # Squared areas in parts of the squared edges: no quotient below is larger than 1 / FLAT.
+    scale = _reciprocal_square(d) * _reciprocal_square(e)
+    square_of_sine = n.dot(n) * scale
+    # Shares of the second and the third corner, times the squared sine.
+    s, t = e.cross(p).dot(n) * scale, p.cross(d).dot(n) * scale
+    inside = minimum(minimum(s, t), square_of_sine - s - t)
+    inside = select_less(FLAT, square_of_sine, inside, -1.0)
     height = p.dot(n)
-    reciprocal = 1.0 / maximum(area, SHORTEST)
-    square = select_less(0.0, inside, height * height * reciprocal, NO_CANDIDATE)
+    reciprocal = 1.0 / maximum(square_of_sine, FLAT)
+    square = select_less(0.0, inside, height * height * scale * reciprocal, NO_CANDIDATE)
     s, t = s * reciprocal, t * reciprocal
     return square, (1.0 - s - t, s, t)
+
+
+def _reciprocal_square(d: Vector) -> Scalar:
+    """1 / |d|², or 1 / TINY for shorter vectors."""
+    return 1.0 / maximum(d.dot(d), TINY)

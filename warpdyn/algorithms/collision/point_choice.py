@@ -46,13 +46,17 @@ def farthest_points(
     points: Sequence[Candidate],
     directions: Sequence[tuple[Scalar, Scalar]] = DIRECTIONS,
     penalty: float = 0.0,
+    lowest: Candidate | None = None,
 ) -> list[Candidate]:
     """The candidate that is farthest in each direction. A height counts as a distance of `penalty`
-    times the height in the opposite direction."""
+    times the height in the opposite direction. `lowest` gives way to one that is as far."""
 
     def score(direction: tuple[Scalar, Scalar]) -> Callable[[Candidate], Scalar]:
         x, y = direction
-        return lambda p: p.x * x + p.y * y - p.height * penalty
+        # The lowest may be at the place of another one. Noise would choose between their numbers.
+        return lambda p: (
+            p.x * x + p.y * y - p.height * penalty - (SAME_POINT if p is lowest else 0.0)
+        )
 
     return [best_candidate(points, score(direction)) for direction in directions]
 
@@ -68,7 +72,7 @@ def contact_points(
     Each keeps its place while the set moves little. The lowest takes the place of its direction if
     none of them is as low.
     """
-    chosen = farthest_points(points, directions, penalty)
+    chosen = farthest_points(points, directions, penalty, lowest)
     for k in range(1, len(chosen)):
         exists = chosen[k].exists
         for before in chosen[:k]:

@@ -198,7 +198,7 @@ class ContactPairs(Sequence[ContactPair]):
         if not isinstance(other, ContactPairs):
             return NotImplemented
         mine, others = (
-            (each.pairs, each._friction, each.slots, id(each.model)) for each in (self, other)
+            (each.pairs, each._friction, each.slots, each.model) for each in (self, other)
         )
         return mine == others
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -182,6 +183,11 @@ def checked_sensors(
     if not isinstance(sensors, Sensors):
         raise TypeError(f"sensors must be wd.Sensors(imu=[...]), got {type(sensors).__name__}")
     model.link_indices(sensors.imu)
+    twice = [name for name, count in Counter(check_names(sensors.links)).items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"Sensors(links=) has {twice[0]!r} twice; each link has one row of results, so name it once"
+        )
     return Measurements(
         tuple(sensors.imu),
         touched_links(model, points, sensors.links, pairs),
