@@ -92,6 +92,16 @@ def test_the_pose_of_a_model_places_its_placement_frame(placement: str) -> None:
     )
 
 
+def test_only_models_have_a_placement_frame() -> None:
+    """The attribute of another element is no attribute of SDF. Its pose is the written one."""
+    text = robot(link("a", "1 0 0 0 0.1 0"), frame("f", "0 1 0 0.2 0 0", "a"))
+    placed = text.replace("<link ", '<link placement_frame="f" ')
+    placed = placed.replace("<frame ", '<frame placement_frame="a" ')
+    assert placed.count("placement_frame") == 2
+    found, wanted = poses(load(placed)), poses(load(text))
+    assert all(np.array_equal(found[name], wanted[name]) for name in ("a", "f"))
+
+
 def test_frames_become_massless_links() -> None:
     """A frame is on the link to which it is attached, directly or through other frames. For a model
     that is its canonical link."""
