@@ -14,7 +14,7 @@ from simulated_arms import SimulatedArm
 
 from ros2_node.control.fleet import Fleet
 from ros2_node.control.references.waypoint_spline import Waypoint
-from ros2_node.control.robot_references import RobotReferences
+from ros2_node.control.robot_references import NOT_FOLLOWED, RobotReferences
 from ros2_node.control.settings.node_settings import Settings
 
 REST = [0.0] * N
@@ -225,6 +225,27 @@ def test_a_newer_motion_replaces_the_older_one(refusal, has_pose):
     given.replace_motions("~/reference")
     assert given.trajectory.ended == ["replaced by ~/reference"]
     assert given.twist.active is has_pose
+
+
+@pytest.mark.parametrize("enabled", [False, True])
+def test_motions_end_with_a_robot_that_does_not_follow(enabled):
+    """An enabled robot follows those that are active. A reference that jumped makes commands blend."""
+    followed = []
+    for jumped, ended in ((False, False), (True, False), (False, True)):
+        given = references(trajectory=Motion(), twist=Motion())
+        given.trajectory.follow = lambda *_, jumped=jumped: followed.append("trajectory") or jumped
+        given.twist.follow = lambda now: followed.append("twist")
+        given._settings = SimpleNamespace(reference_timeout=0.5, law="", mode="gravity")
+        given._state = SimpleNamespace(q=Q, v=np.zeros(N), a=np.full(N, np.nan))
+        ends = lambda now, timeout, ended=ended: (now, timeout) == (3.0, 0.5) and ended  # noqa: E731
+        given.setpoint = SimpleNamespace(ends=ends, a=np.arange(N))
+        assert given.prepare(3.0, enabled) is ((jumped and enabled) or ended)
+        assert given.trajectory.ended == ([] if enabled else [NOT_FOLLOWED])
+        assert given.twist.active is enabled
+        np.testing.assert_array_equal(given._state.a, np.arange(N))
+        given.trajectory.active = given.twist.active = False
+        assert given.prepare(3.0, enabled) is ended
+    assert followed == ["trajectory", "twist"] * 3 * enabled
 
 
 @pytest.mark.parametrize("refusal", [None, "no"])

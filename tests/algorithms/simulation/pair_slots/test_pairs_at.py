@@ -19,6 +19,7 @@ from warpdyn.algorithms.simulation.pair_slots.pairs_at import (
     rows_acted_on,
 )
 from warpdyn.execution.request.evaluate import tree_of
+from warpdyn.recording.program import record
 
 CUBE = wd.description.Box(0.1, 0.1, 0.1)
 SCENE = (
@@ -90,6 +91,18 @@ def test_joints_that_carry_both_shapes_have_no_entry() -> None:
         for e in np.eye(model.nv)
     ]
     assert not np.any(still[:2]) and np.any(still[2])
+
+
+def test_joints_that_carry_all_shapes_of_both_sides_need_no_comparison() -> None:
+    """Their sign is zero whatever the pair. Those of other joints depend on the numbers of the bodies."""
+    model, pair = PAIRS["one robot"]
+    state = states(model, 1)
+    at = pairs_at(model, [pair], state.q[0], state.v[0], state.v[0])
+    program = record(lambda carriers: at._signs(*carriers), {"carriers": (2,)})
+    both = {*tree_of(model).path(at.group.sides[0].bodies[0])}
+    both &= {*tree_of(model).path(at.group.sides[1].bodies[0])}
+    needless = [output.node is None for output in program.outputs]
+    assert needless == [i in both for i in at.carriers] and sum(needless) == 2
 
 
 def test_a_number_selects_the_pair() -> None:
