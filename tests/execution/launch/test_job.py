@@ -153,6 +153,42 @@ def test_threads_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     assert launch() is None and not commands
 
 
+class CommandInSlices:
+    """A stand-in for a command, which records its slice."""
+
+    def set(self, arguments: list[int]) -> None:
+        self.slice = (arguments[FIRST], arguments[COUNT])
+
+    def set_threads(self, number: int) -> None:
+        self.number = number
+
+    def run(self) -> tuple[int, int]:
+        return self.slice
+
+
+def test_commands_have_their_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One thread runs one command. More threads share a launch, or have a slice each."""
+    shares: list[tuple] = []
+    monkeypatch.setattr(chosen, "shared_launch", lambda *asked: shares.append(asked) or is_shared)
+    monkeypatch.setattr(threads, "ENOUGH", 0.0)
+    job = prepare(wd.gravity_torques.describe(ARM, np.zeros((400, 6))))
+    monkeypatch.setattr(threads, "PYTHONS_SLICE", 140 * job.seconds / 400)
+    make: Any = CommandInSlices
+    for number, is_shared, wanted in (
+        (1, None, [(0, 400)]),
+        (2, "shared", [(0, 400)]),
+        (2, None, [(0, 144), (144, 144), (288, 112)]),
+    ):
+        shares.clear()
+        monkeypatch.setattr(threads, "get_num_threads", lambda number=number: number)
+        launch, commands = job._prepare(make)
+        assert [command.run() for command in commands] == wanted
+        assert [command.number for command in commands] == [n for _, n in wanted]
+        assert shares == ([(commands[0], job.smallest_share(), 2)] if number == 2 else [])
+        if number == 1 or is_shared:
+            assert launch == (is_shared or commands[0].run)
+
+
 def test_slices_for_threads_of_python_cover_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are taken if a launch cannot be shared among native threads. A stream has one command."""
     q = np.random.default_rng(0).uniform(-1, 1, (400, 6))
