@@ -15,6 +15,7 @@ from warpdyn.algorithms.crba import crba
 from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from warpdyn.algorithms.simulation.pair_slots.pairs_at import (
     BlockFactors,
+    PairsAt,
     depth_first,
     rows_acted_on,
 )
@@ -91,6 +92,21 @@ def test_joints_that_carry_both_shapes_have_no_entry() -> None:
         for e in np.eye(model.nv)
     ]
     assert not np.any(still[:2]) and np.any(still[2])
+
+
+def test_a_loop_over_pairs_has_the_arrays_of_the_free_bodies_that_it_reads() -> None:
+    """A group without free bodies reads none, although there are some."""
+    (_, free_pair), (arm, joint_pair) = PAIRS["two bodies"], PAIRS["one robot"]
+    state, of_arm = states(SCENE, 1), states(arm, 1)
+    free = pairs_at(SCENE, [free_pair], state.q[0], state.v[0], state.v[0])
+    joints = pairs_at(arm, [joint_pair] * 2, of_arm.q[0], of_arm.v[0], of_arm.v[0])
+    assert free.free.rows is not None and free.free.rows.arrays
+    there = [id(array) for array in free.arrays]
+    assert all(there.count(id(array)) == 1 for array in free.free.rows.arrays)
+    other = PairsAt(joints.tree, joints.memory, joints.moment, joints.free)
+    assert other.free.rows is None and len(other.arrays) == len(joints.arrays)
+    other.free = free.free
+    assert not {id(array) for array in other.arrays} & {*there}
 
 
 def test_joints_that_carry_all_shapes_of_both_sides_need_no_comparison() -> None:
