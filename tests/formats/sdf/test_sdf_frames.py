@@ -158,6 +158,9 @@ def test_old_files_may_give_a_link_and_a_joint_the_same_name() -> None:
     found = load(text)
     assert found.joint("b").child == "b_joint" and found.parent("b") == "b_joint"
     assert 'a link and a joint are named "b" in one model' in refusal(text.replace("1.6", "1.7"))
+    next_one = joint("b_joint", "revolute", "b", "c", pose="0 1 0 0 0 0")
+    longer = load(text.replace("</model>", f"{link('c', '0 0 5 0 0 0')}{next_one}</model>"))
+    assert longer.link_names == ("a", "b_joint", "b", "b_joint_joint", "c")
 
 
 def test_flattened_names_of_nested_models_are_read() -> None:
