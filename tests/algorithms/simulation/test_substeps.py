@@ -11,11 +11,16 @@ from loop_robots import four_bar
 from recorded_steps import STEPS
 
 import warpdyn as wd
+from warpdyn.algorithms.simulation import substeps as substeps_module
 from warpdyn.algorithms.simulation.compliant_contact import BETWEEN_BODIES, Surface
+from warpdyn.algorithms.simulation.implicit_forces import Drive
 from warpdyn.algorithms.simulation.pair_slots.pair_memory import PairMemory
 from warpdyn.algorithms.simulation.pair_slots.slot_sweeps import TouchingBodies
-from warpdyn.algorithms.simulation.scene import Scene, StepState
+from warpdyn.algorithms.simulation.scene import AppliedForces, Contacts, Scene, StepState
+from warpdyn.algorithms.simulation.soft_contact import SoftSurface
+from warpdyn.algorithms.simulation.substeps import STEPS as INTEGRATORS
 from warpdyn.algorithms.simulation.substeps import (
+    Launch,
     LoopState,
     _begin,
     _compliant,
@@ -23,6 +28,7 @@ from warpdyn.algorithms.simulation.substeps import (
     _points,
     _results,
     _surfaces_of_pairs,
+    launch,
     state_size,
 )
 from warpdyn.execution.request.evaluate import tree_of
@@ -240,3 +246,108 @@ def test_contacts_in_slots_have_the_impulses_of_the_last_launch(
             _pairs(tree, {**arrays, **more}, scene, located)
             wanted = (tree, pairs, 5, of_pairs, impulses, features, (3, 0), located)
             assert asked.pop() == wanted
+
+
+SURFACE = {"friction": [0.5, 0.6], "stiffness": [7.0], "dissipation": [8.0], "push_out": [9.0]}
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The forces and contacts of all steps of a stand-in for the integrator, which adds 1 to q, 2 to v,
+    and whose drives have the torques 3 and 4."""
+    taken: list[Any] = []
+
+    def step(tree: Any, robot: StepState, applied: Any, contacts: Any, scene: Scene) -> tuple:
+        taken.append((applied, contacts))
+        after = robot._replace(q=[x + 1.0 for x in robot.q], v=[x + 2.0 for x in robot.v])
+        return after, [3.0, 4.0], [5.0] * (6 if contacts.soft else 0)
+
+    monkeypatch.setitem(INTEGRATORS, "semi_implicit", step)
+    return taken
+
+
+def launched(arrays: dict[str, Any], scene: Scene, **options: bool) -> Launch:
+    scene = scene._replace(arrays=tuple(arrays))
+    given = (tree_of(MODEL), FIRST["q"], FIRST["v"], [1.0, 2.0], [*arrays.values()])
+    return launch(*given, scene, (0.0, 0.0, -9.0), {"rod": [1.0]}, **options)
+
+
+@pytest.mark.parametrize("substeps", [1, 3])
+def test_a_launch_passes_each_state_to_the_next_step(substeps: int, steps: list[Any]) -> None:
+    """It keeps the state before the last step only if this is asked for."""
+    found = launched({}, scene_of(substeps=substeps))
+    assert found.results["q"] == pytest.approx([x + substeps for x in FIRST["q"]])
+    assert found.results["v"] == pytest.approx([x + 2.0 * substeps for x in FIRST["v"]])
+    assert found.results["torques"] == pytest.approx([1.0 + 3.0, 2.0 + 4.0])
+    assert (found.q_before, found.v_before, found.positions) == ([], [], [])
+    assert found.zero_at_failure == ()
+    before = launched({}, scene_of(substeps=substeps), keep=True, clear=True)
+    assert before.q_before == pytest.approx([x + substeps - 1.0 for x in FIRST["q"]])
+    assert before.v_before == pytest.approx([x + 2.0 * (substeps - 1) for x in FIRST["v"]])
+    assert before.results == found.results and before.zero_at_failure == ()
+    assert len(steps) == 2 * substeps
+    for applied, contacts in steps:
+        assert applied == AppliedForces([1.0, 2.0], None, (0.0, 0.0, -9.0), {"rod": [1.0]})
+        assert contacts == (None,) * 5
+
+
+def test_a_launch_reads_its_ground_from_its_arrays(
+    monkeypatch: pytest.MonkeyPatch, steps: list[Any]
+) -> None:
+    """Soft ground, compliant ground, and compliant ground whose points are in slots."""
+    soft = {"friction": [0.5, 0.6], "stiffness": [7.0], "damping": [8.0]}
+    found = launched(soft, scene_of(**TWO_POINTS, exponents=(0.3, 0.4)))
+    wanted = SoftSurface([0.5, 0.6], 7.0, 8.0, 0.3, 0.4)
+    assert [contacts.soft for _, contacts in steps] == [wanted] * 3
+    assert found.results["forces"] == [[5.0] * 3] * 2 and steps[0][1].surface is None
+    steps.clear()
+    launched(SURFACE, scene_of(**TWO_POINTS, substeps=1))
+    ground = Surface([0.5, 0.6], 7.0, 8.0, 9.0)
+    assert steps.pop()[1] == Contacts(ground, None, None)
+    slots: Any = SimpleNamespace(memory=[], contacts=(IN_ROWS, []))
+    monkeypatch.setattr(TouchingBodies, "of_points", lambda *_: slots)
+    found = launched(SURFACE, scene_of(**TWO_POINTS, points_in_slots=True, substeps=1))
+    assert steps.pop()[1] == Contacts(None, None, None, None, slots)
+    assert found.results["impulses"] == IN_ROWS
+    launched({}, scene_of(**TWO_POINTS, points_in_slots=True, substeps=1))
+    assert steps.pop()[1] == Contacts(None, None, None)
+
+
+def test_positions_and_memories_of_pairs_are_those_that_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch, steps: list[Any]
+) -> None:
+    """Memories are cleared by the size of the last state, and the names of what they give are said."""
+    cleared: list[float] = []
+    memory = SimpleNamespace(arrays=[], clear_if_infinite=cleared.append)
+    slots: Any = SimpleNamespace(memory=[memory], contacts=([], []), positions=["here"])
+    monkeypatch.setattr(substeps_module, "_pairs", lambda *_: slots)
+    monkeypatch.setattr(substeps_module, "_points", lambda *_: slots)
+    one = scene_of(substeps=1)
+    for scene, arrays, names in (
+        (one._replace(pairs=()), {}, ("pair_impulses", "pair_features", "pair_forces")),
+        (
+            one._replace(**TWO_POINTS, points_in_slots=True),
+            SURFACE,
+            ("pair_impulses", "pair_features", "pair_forces", "impulses", "forces"),
+        ),
+    ):
+        for locate, clear in ((False, False), (True, False), (False, True), (True, True)):
+            found = launched(arrays, scene, locate=locate, clear=clear)
+            assert found.positions == (["here"] if locate else [])
+            assert found.zero_at_failure == (names if clear else ())
+            size = pytest.approx(sum(FIRST["q"]) + sum(FIRST["v"]) + 2.0 + 4.0)
+            assert cleared == [size] * (clear * (1 + (len(names) == 5)))
+            cleared.clear()
+
+
+def test_late_targets_reach_the_drives_step_by_step(steps: list[Any]) -> None:
+    """One and a half steps late, the first two of three steps have the earlier targets."""
+    gains = {"kp": [1.0, 2.0], "kd": [3.0, 4.0], "effort": [5.0, 6.0]}
+    late = {"latency": [1.5], "earlier_targets": [[7.0, 8.0]]}
+    for arrays, targets in (
+        (gains, [[0.5, 0.6]] * 3),
+        (gains | late, [[7.0, 8.0], [7.0, 8.0], [0.5, 0.6]]),
+    ):
+        steps.clear()
+        launched({"targets": [0.5, 0.6], **arrays}, scene_of())
+        assert [applied.drive for applied, _ in steps] == [Drive(x, **gains) for x in targets]

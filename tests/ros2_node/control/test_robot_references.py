@@ -12,6 +12,7 @@ from driven_arm import HAND, READY
 from fleets import NAMES, N, Q, chain_text, feed, launch, panda_fleet
 from simulated_arms import SimulatedArm
 
+from ros2_node.control import robot_references
 from ros2_node.control.fleet import Fleet
 from ros2_node.control.references.waypoint_spline import Waypoint
 from ros2_node.control.robot_references import NOT_FOLLOWED, RobotReferences
@@ -279,3 +280,27 @@ def test_all_references_begin_at_the_robots_state(has_parts):
     given.begin()
     assert begun == ([name for name, _ in parts] if has_parts else [])
     np.testing.assert_array_equal(given._posture, Q)
+
+
+def test_a_twist_moves_the_frame_of_a_law_or_joints_that_are_tracked(monkeypatch):
+    """Other links, and laws that track nothing, are refused. Without a link there is no twist."""
+    given = references(pose="pose")
+    given._model, given.setpoint, given._counts = "model", "setpoint", "counts"
+    monkeypatch.setattr(robot_references, "TwistReference", lambda *parts: parts)
+    follows, idle = SimpleNamespace(tracks=True), SimpleNamespace(tracks=False)
+    for link, frame, law, said in (
+        ("", "hand", idle, None),
+        ("hand", "hand", idle, ""),
+        ("tool", "hand", follows, "'tool' must be the frame that the law holds, 'hand', or empty"),
+        ("tool", None, None, ""),
+        ("tool", None, follows, ""),
+        ("tool", None, idle, "twist_link is set, and law teaching tracks neither joints nor a"),
+    ):
+        given._law = law
+        settings = SimpleNamespace(twist_link=link, law_name="law teaching")
+        if said:
+            with pytest.raises(ValueError, match=said):
+                given._twist_reference(frame, settings)
+        else:
+            wanted = None if said is None else ("model", link, "setpoint", "pose", "counts")
+            assert given._twist_reference(frame, settings) == wanted
