@@ -331,6 +331,8 @@ def test_positions_and_memories_of_pairs_are_those_that_are_asked_for(
             ("pair_impulses", "pair_features", "pair_forces", "impulses", "forces"),
         ),
     ):
+        by_default = launched(arrays, scene)
+        assert not (by_default.positions or by_default.zero_at_failure or cleared)
         for locate, clear in ((False, False), (True, False), (False, True), (True, True)):
             found = launched(arrays, scene, locate=locate, clear=clear)
             assert found.positions == (["here"] if locate else [])
