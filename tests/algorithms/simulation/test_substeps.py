@@ -272,7 +272,7 @@ def launched(arrays: dict[str, Any], scene: Scene, **options: bool) -> Launch:
     return launch(*given, scene, (0.0, 0.0, -9.0), {"rod": [1.0]}, **options)
 
 
-@pytest.mark.parametrize("substeps", [1, 3])
+@pytest.mark.parametrize("substeps", [1, 2, 3])
 def test_a_launch_passes_each_state_to_the_next_step(substeps: int, steps: list[Any]) -> None:
     """It keeps the state before the last step only if this is asked for."""
     found = launched({}, scene_of(substeps=substeps))
