@@ -76,3 +76,26 @@ def test_only_programs_with_random_numbers_contain_their_function() -> None:
     ):
         source = OneEnvironment(record(text, {"x": (2,)}), True).source()
         assert (headers.piece("counters.h", "thread", True) in source) == drawn
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_only_arrays_that_share_memory_are_not_restricted(over: bool) -> None:
+    """A dimension of one entry has no stride, and an array without entries is not declared."""
+
+    def three(x: list, y: list, z: list) -> list:
+        return [x[0][0] * y[0], x[1][0]]
+
+    program = record(three, {"x": (2, 1), "y": (2,), "z": (0,)})
+    program = replace(program, over={"out": "y"} if over else {})
+    lines = OneEnvironment(program, False).source().splitlines()
+    kinds = {
+        name: next(x for x in lines if f" {name} = (" in x) for name in ("a_x", "a_y", "r_out")
+    }
+    for name, line in kinds.items():
+        alone = name == "a_x" or not over
+        const = "" if name == "r_out" else "const "
+        assert line.startswith(
+            f"{const}double* {'__restrict__ ' * alone}const {name} = ({const}double*)"
+        )
+    strides = {line.split()[2] for line in lines if line.startswith("const I64 a_")}
+    assert strides == {"a_x_x", "a_y_x"} and not [line for line in lines if " a_z " in line]
