@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import warpdyn as wd
+from warpdyn.algorithms.simulation import guarded_step as module
 from warpdyn.algorithms.simulation.guarded_step import guarded_step
 from warpdyn.algorithms.simulation.imu import imu
 from warpdyn.algorithms.simulation.link_contact_forces import Measurements
@@ -67,3 +70,49 @@ def test_sensors_are_read_at_the_end_of_a_launch() -> None:
     *_, failures, unit, points, forces, links = after(math.nan, 2)
     assert (failures, points, forces, links) == ([1.0], [], [[0.0] * 6], [0.0])
     assert unit == [[0.0] * len(wanted)]
+
+
+@pytest.mark.parametrize("point_moments", [(), (3, 0)])
+def test_forces_of_links_have_the_friction_moments_of_their_points(
+    monkeypatch: pytest.MonkeyPatch, point_moments: tuple[int, ...]
+) -> None:
+    """These are impulses per dt. Without an IMU no acceleration is computed, so that no state before
+    the last step is needed."""
+    asked: list[Any] = []
+    for name in ("link_contact_forces", "mean_acceleration"):
+        monkeypatch.setattr(module, name, lambda *args, **more: asked.append((args[3], more)) or [])
+    sensors = Measurements(units=(), links=(MODEL.link_names[-1],), threshold=1.0)
+    rows = [[0.1, 0.2, 0.3, 4.0, 5.0, 6.0], [0.0, 0.0, 0.0, 7.0, 8.0, 9.0]]
+    end: Any = SimpleNamespace(
+        results={"q": [0.1, 0.2], "v": [0.3, 0.4], "impulses": rows, "forces": []},
+        **{"q_before": [], "v_before": []},
+    )
+    margin: Any = SimpleNamespace(margin=0.7)
+    scene = SCENE._replace(point_moments=point_moments, soft_points=(None, margin))
+    finite: dict[str, list] = {"forces": []}
+    found = module._readings(tree_of(MODEL), end, finite, scene, sensors, GRAVITY, {}, None)
+    assert [*found] == ["imu", "contacts", "link_forces", "link_contacts"] and found["imu"] == []
+    ((moments, more),) = asked
+    wanted = [[400.0, 500.0, 600.0], [700.0, 800.0, 900.0]] if point_moments else None
+    assert moments == (wanted and [pytest.approx(x) for x in wanted])
+    assert (more["halfway"], more["frames"]) == ([None, 0.7], sensors.links)
+
+
+def test_late_targets_are_shifted_in_a_launch() -> None:
+    """In the first launch the present ones count as the earlier ones, too."""
+    arrays = {
+        "targets": [0.5, 0.6],
+        "kp": [1.0] * 2,
+        "kd": [0.0] * 2,
+        "effort": [9.0] * 2,
+        "latency": [3.0],
+        "earlier_targets": [[1.0, 2.0], [3.0, 4.0]],
+    }
+    for time, earlier in ((0.0, [[0.5, 0.6]] * 2), (0.02, [[0.5, 0.6], [1.0, 2.0]])):
+        *_, failures, shifted = guarded_step(
+            *(tree_of(MODEL), [0.1, 0.2], [0.0, 0.0], [0.0, 0.0], [0.4, 0.5], [time], [3.0]),
+            *arrays.values(),
+            **{"scene": SCENE._replace(arrays=tuple(arrays)), "sensors": None},
+            **{"gravity": GRAVITY, "f_ext": {}},
+        )
+        assert failures == [3.0] and shifted == earlier
