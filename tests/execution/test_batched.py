@@ -111,10 +111,14 @@ def test_batched_runs_a_users_algorithm() -> None:
     model = by_name("cartpole").model
     q = states(model, 3).q
     assert np.array_equal(twice(model, q), 2 * q)
+    assert np.array_equal(twice(model, q=q), 2 * q)
+    assert np.array_equal(twice(q=q, model=model), 2 * q)
     assert np.array_equal(wd.bind(twice, model, q)(), 2 * q)
     assert describe_call(twice, (model, q), {}).name == "doubled"
     with pytest.raises(TypeError, match=r"the first argument must be a Model.*got ndarray"):
         twice(q, q)
+    with pytest.raises(TypeError, match=r"the first argument must be a Model.*got ndarray"):
+        twice(q, q=q)
 
 
 # Bound calls.

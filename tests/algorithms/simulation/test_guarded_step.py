@@ -116,3 +116,36 @@ def test_late_targets_are_shifted_in_a_launch() -> None:
             **{"gravity": GRAVITY, "f_ext": {}},
         )
         assert failures == [3.0] and shifted == earlier
+
+
+@pytest.mark.parametrize(
+    ("units", "links", "pairs", "keep", "locate"),
+    [
+        (None, None, ("pair",), False, False),
+        ((), (), ("pair",), False, False),
+        ((), ("rod",), (), False, False),
+        ((), ("rod",), ("pair",), True, True),
+        (("rod",), (), ("pair",), True, False),
+        (("rod",), (), (), True, False),
+    ],
+)
+def test_a_launch_keeps_what_its_sensors_need(
+    monkeypatch: pytest.MonkeyPatch, units: Any, links: Any, pairs: Any, keep: bool, locate: bool
+) -> None:
+    """An IMU needs the state before the last step, and links with pairs the places of their contacts.
+    Contacts of a state that is not finite are forgotten."""
+    options: dict[str, bool] = {}
+
+    def launch(*_: Any, **asked: bool) -> None:
+        options.update(asked)
+        raise InterruptedError
+
+    monkeypatch.setattr(module, "launch", launch)
+    sensors = None if units is None else Measurements(units, links, 1.0)
+    with pytest.raises(InterruptedError):
+        guarded_step(
+            *(tree_of(MODEL), [0.1, 0.2], [0.0, 0.0], [0.0, 0.0], [0.4, 0.5], [0.0], [0.0]),
+            **{"scene": SCENE._replace(pairs=pairs), "sensors": sensors},
+            **{"gravity": GRAVITY, "f_ext": {}},
+        )
+    assert options == {"keep": keep, "locate": locate, "clear": True}

@@ -176,7 +176,7 @@ def test_flattened_names_of_nested_models_are_read() -> None:
 
 def scene(text: str) -> SdfFrames:
     root = xml_root("text", text.encode(), None, "<sdf>")
-    return SdfFrames(SdfValues("text", (1, 9)), root)
+    return SdfFrames(SdfValues("text", (1, 9)), root, movable=False)
 
 
 def test_relative_poses_compose_and_invert() -> None:
@@ -228,7 +228,7 @@ def test_names_of_nested_models_are_resolved() -> None:
     """They are looked up from the world, from a model, and from a model inside it."""
     inner = model(link("a"), frame("f", "", "a"), name="inner")
     root = xml_root("x", sdf(world(model(inner, link("a"), name="outer"))).encode(), None, "<sdf>")
-    frames = SdfFrames(SdfValues("x", root), root[0])
+    frames = SdfFrames(SdfValues("x", root), root[0], movable=False)
     outer = frames.find(frames.world, "outer")
     assert outer is not None and frames.world.within(frames.world)
     deep = frames.find(outer, "inner::f")
