@@ -73,6 +73,8 @@ def test_functions_of_models_are_distinguished_from_others() -> None:
     others = {name for name, function in FUNCTIONS.items() if not function.of_a_model}
     assert {"vjp", "jvp", "derivatives", "matrix_to_pose", "convert_twist"} <= others
     assert not {"rnea", "fk", "inverse_kinematics", "convert_velocity"} & others
+    pose = FUNCTIONS["matrix_to_pose"](np.eye(4))
+    assert np.array_equal(pose, [0, 0, 0, 0, 0, 0, 1])
 
 
 def test_functions_by_name_are_warpdyns_functions_of_arrays() -> None:
