@@ -6,6 +6,7 @@ from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
+from rich.box import HEAVY_HEAD, SIMPLE_HEAD
 from rich.console import Console
 
 from warpdyn.cli import tables
@@ -45,6 +46,17 @@ def test_peers_have_two_columns_each():
     lines = tables.explain([timed])
     assert any(line.startswith("Beside: float64") for line in lines)
     assert lines[-1] == "rnea is not compared with Q: no such joint"
+
+
+def test_only_a_comparison_has_no_frame():
+    """It has more columns, which are one space apart and begin at the left edge."""
+    peers = (PeerTime("P", 35.0, 1e-9),)
+    for measurement, box, padding in (
+        (TIMED, HEAVY_HEAD, (0, 1, 0, 1)),
+        (replace(TIMED, peers=peers), SIMPLE_HEAD, (0, 1, 0, 0)),
+    ):
+        table = tables.table([measurement])
+        assert table.box is box and table.padding == padding
 
 
 def test_columns_have_names_and_units():

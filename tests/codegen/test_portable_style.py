@@ -19,3 +19,13 @@ def test_helper_functions_have_the_names_of_the_language() -> None:
     """The example is a function of numbers."""
     assert "inline number abs(number x) noexcept {" in Style("c++", True, "arm").helpers("abs")
     assert "arm_number arm_number_abs(arm_number x) {" in Style("c", True, "arm").helpers("abs")
+
+
+def test_only_the_librarys_functions_are_those_of_std() -> None:
+    """They have one name for float and double in C++. In C the name says which."""
+    for single, suffix in ((True, "f"), (False, "")):
+        cpp, c = Style("c++", single, "arm"), Style("c", single, "arm")
+        assert "return std::sqrt(" in cpp.helpers("libm") and "std::" not in c.helpers("libm")
+        assert f"return sqrt{suffix}(" in c.helpers("libm")
+        for piece in ("number", "abs", "lanes", "lanes_libm"):
+            assert "std::" not in cpp.helpers(piece)

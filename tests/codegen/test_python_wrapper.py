@@ -24,3 +24,24 @@ def test_the_type_stub_is_valid_python() -> None:
     text = python_stub("arm", [EACH])
     compile(text, "arm.pyi", "exec")
     assert "def twice(x: Buffer, y: Buffer, /) -> None: ..." in text
+
+
+def test_results_are_written_and_all_arrays_have_equal_numbers_of_rows() -> None:
+    """The first array has the number of rows, with which those of the others are compared."""
+    shapes = {"x": (1,), "y": (2,)}
+    program = record(lambda x, y: [x[0] * y[1]], shapes)
+    each = ExportedFunction("both", program, {"x": "x", "y": "y"}, {"out": "z"}, [])
+    _, one, rows = python_wrapper("arm", [each], single=False).split("static PyObject *call_")
+    for text, is_rows in ((one, 0), (rows, 1)):
+        taken = [line.strip() for line in text.splitlines() if "numbers_of(" in line]
+        assert taken == [
+            f"const Py_ssize_t here = numbers_of(args[{k}], &held[{k}], {written}, "
+            f'"{name}", {size}, {is_rows});'
+            for k, (name, size, written) in enumerate((("x", 1, 0), ("y", 2, 0), ("z", 1, 1)))
+        ]
+        assert text.count("robots = here;") == 1 and text.count("if (here != robots)") == 2
+        first, second, third = text.split("++taken;")[1:]
+        assert "robots = here;" in first
+        for later, name in ((second, "y"), (third, "z")):
+            assert f'"{name} must have as many rows as x, %zd, got %zd"' in later
+        assert "lie_apart(held, names, 2, 3)" in text and "Py_buffer held[3];" in text

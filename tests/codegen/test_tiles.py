@@ -7,8 +7,19 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
+from warpdyn.codegen import lanes
 from warpdyn.codegen import tiles as chosen
-from warpdyn.codegen.tiles import DIRECT, DistinctValues, InPlace, Tile, array_of
+from warpdyn.codegen.tiles import (
+    DIRECT,
+    LONG,
+    STAGED,
+    STAGED_LATE,
+    DistinctValues,
+    InPlace,
+    Tile,
+    _stage,
+    array_of,
+)
 from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.program import Output, Program
 
@@ -73,6 +84,68 @@ def test_small_vectors_are_accessed_in_place() -> None:
     assert isinstance(array_of("a_T", (4, 4)), InPlace)
     values = DistinctValues(array_of("r_tau", (3,)), [Output(1), Output(1), Output(None, 0.0)])
     assert values.slot == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("shape", "conditions", "loops"),
+    [
+        ((3, 2, 4), ["[12] == 8", "[13] == 4", "[14] == 1"], "3 2 4"),
+        ((3, 1), ["[12] == 1"], "3 1 1"),
+        ((2, 3), ["[12] == 3", "[13] == 1"], "2 3 1"),
+        ((1,), [], "1 1 1"),
+        ((), [], "1 1 1"),
+    ],
+)
+def test_entries_are_dense_if_each_step_is_the_size_of_what_follows(
+    shape: tuple[int, ...], conditions: list[str], loops: str
+) -> None:
+    """A dimension of one entry has no step. `even` allows any last step."""
+    lines = [*array_of("a_x", shape).declare(10, 4, 2)]
+    last = 12 + max(len(shape) - 1, 0)
+    assert lines[0] == "const T* const a_x = (const T*)args[10];"
+    assert lines[1] == f"const I64 a_x_env = args[11], a_x_step = args[{last}];"
+    dense = " && ".join(f"args{each}" for each in conditions) or "true"
+    even = " && ".join(f"args{each} * a_x_step" for each in conditions) or "true"
+    assert lines[2] == f"const bool a_x_dense = {dense}, a_x_even = {even};"
+    bounds = (
+        f"for (I64 {i} = 0; {i} < {n}; ++{i})" for i, n in zip("xyz", loops.split(), strict=True)
+    )
+    assert lines[5].startswith(f"else {{ int k = 0; {' '.join(bounds)} a_x_offset[k++] = ")
+    assert lines[5].endswith("= x * args[12] + y * args[13] + z * args[14]; }")
+
+
+def test_only_long_results_over_an_input_are_compared_with_it() -> None:
+    """Only lines that differ are then written."""
+    for size, over, compare in (
+        (LONG, "a_y", "(const T*)r_x == a_y"),
+        (LONG - 1, "a_y", "false"),
+        (LONG, None, "false"),
+    ):
+        assert f", {compare}, r_x_stage" in Tile("r_x", (size,), over).scatter()
+
+
+def test_only_inputs_with_entries_are_gathered() -> None:
+    for name, shape, gathers in (("a_x", (3,), 1), ("a_x", (0,), 0), ("r_x", (3,), 0)):
+        lines = [*InPlace(name, shape).fill()]
+        assert sum("Lanes::gather(" in line for line in lines) == gathers
+
+
+def test_rows_of_medium_size_are_assembled_before_they_are_written() -> None:
+    """From more entries than lanes up to STAGED_LATE. Beyond STAGED only batches that are larger than
+    the last cache are."""
+    for size, least in (
+        (lanes.count(True), None),
+        (lanes.count(True) + 1, 0),
+        (STAGED, 0),
+        (STAGED + 1, 1),
+        (STAGED_LATE, 1),
+        (STAGED_LATE + 1, None),
+    ):
+        stage = [*_stage("r_x", size)][-1]
+        if least is None:
+            assert stage == "Lanes::Stage* const r_x_stage = nullptr;"
+        else:
+            assert f"r_x_stage = stream > {least} && r_x_dense && r_x_env == {size} " in stage
 
 
 def test_documented_numbers() -> None:

@@ -78,6 +78,8 @@ def test_the_largest_closures_within_a_size() -> None:
     """
     closures = _Closures([1, 2, 3], {1: [0], 2: [1], 3: [2]}, dict.fromkeys((1, 2, 3), 2))
     assert closures.size == {1: 3, 2: 5, 3: 7}
+    assert closures.total == 6 and closures.statements == 0b111111
+    assert [f"{closures.of[n]:b}" for n in (1, 2, 3)] == ["1000011", "1001111", "1111111"]
     sizes = (2.9, 3.0, 4.9, 5.0, 6.9, 7.0, 99.0)
     assert [closures.largest_within(x) for x in sizes] == [[], [1], [1], [2], [2], [3], [3]]
 

@@ -73,6 +73,8 @@ def test_functions_of_models_are_distinguished_from_others() -> None:
     others = {name for name, function in FUNCTIONS.items() if not function.of_a_model}
     assert {"vjp", "jvp", "derivatives", "matrix_to_pose", "convert_twist"} <= others
     assert not {"rnea", "fk", "inverse_kinematics", "convert_velocity"} & others
+    pose = FUNCTIONS["matrix_to_pose"](np.eye(4))
+    assert np.array_equal(pose, [0, 0, 0, 0, 0, 0, 1])
 
 
 def test_functions_by_name_are_warpdyns_functions_of_arrays() -> None:
@@ -111,10 +113,14 @@ def test_batched_runs_a_users_algorithm() -> None:
     model = by_name("cartpole").model
     q = states(model, 3).q
     assert np.array_equal(twice(model, q), 2 * q)
+    assert np.array_equal(twice(model, q=q), 2 * q)
+    assert np.array_equal(twice(q=q, model=model), 2 * q)
     assert np.array_equal(wd.bind(twice, model, q)(), 2 * q)
     assert describe_call(twice, (model, q), {}).name == "doubled"
     with pytest.raises(TypeError, match=r"the first argument must be a Model.*got ndarray"):
         twice(q, q)
+    with pytest.raises(TypeError, match=r"the first argument must be a Model.*got ndarray"):
+        twice(q, q=q)
 
 
 # Bound calls.

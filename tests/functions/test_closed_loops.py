@@ -10,7 +10,12 @@ from loop_robots import four_bar, leg, rod, two_arms
 from states import states
 
 import warpdyn as wd
-from warpdyn.functions.closed_loops import _contradict, _if_closed, independent_rows
+from warpdyn.functions.closed_loops import (
+    _contradict,
+    _environment_numbers,
+    _if_closed,
+    independent_rows,
+)
 
 MODEL = four_bar()
 NEAR = np.array([[1.0, -0.9, 1.0], [0.8, -0.8, 0.9], [1.2, -1.0, 1.2]])
@@ -149,6 +154,10 @@ def test_actuated_joints_must_determine_the_motion() -> None:
         np.testing.assert_allclose(a, 0.0, atol=1e-9)
     with pytest.raises(ValueError, match=r"j1, j2 of .* do not determine the motion"):
         wd.loops.inverse_dynamics(model, q, None, None, actuated=["j1", "j2"])
+    for names in ([], ["swing"], ["j1", "j2", "swing"]):
+        said = rf"with 2 coordinates, the degrees of freedom of .*; got {len(names)}: {', '.join(names)}$"
+        with pytest.raises(ValueError, match=said):
+            wd.loops.inverse_dynamics(model, q, None, None, actuated=names)
 
 
 def test_dependent_equations_are_not_counted() -> None:
@@ -156,6 +165,18 @@ def test_dependent_equations_are_not_counted() -> None:
     assert independent_rows(MODEL) == 2 and independent_rows(leg()) == 6
     far = wd.description.Loop.connect("left3", (9, 0, 0), "right3", (0, 0, 0))
     assert independent_rows(two_arms(far)) == 3  # it never closes
+    idle = wd.ModelBuilder("idle").add_link("a").add_link("b", **rod(0.3, 2)).add_link("c")
+    idle.add_joint("j", "continuous", "a", "b", axis=(0, 1, 0)).add_joint("k", "fixed", "a", "c")
+    assert independent_rows(idle.connect("a", (1, 0, 0), "c", (1, 0, 0)).build()) == 0
+
+
+@pytest.mark.parametrize(("count", "more"), [(1, ""), (8, ""), (9, ", ...")])
+def test_the_first_eight_environments_with_open_loops_are_listed(count: int, more: str) -> None:
+    """A single environment has no number."""
+    numbers = np.arange(20, 20 + count)
+    listed = ", ".join(str(x) for x in numbers[:8])
+    assert _environment_numbers(numbers, 99) == f" (numbers {listed}{more})"
+    assert _environment_numbers(numbers, 1) == ""
 
 
 def test_each_base_velocity_gives_the_same_motion() -> None:

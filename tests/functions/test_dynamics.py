@@ -118,6 +118,10 @@ def test_the_methods_of_forward_dynamics_agree(name: str, run) -> None:
 def test_the_shorter_method_is_the_default() -> None:
     """method="auto". With mimic joints it is always the mass matrix."""
     check_defaults(wd.aba, MODEL, *GIVEN["aba"], method="auto")
+    names = {
+        way: wd.aba.describe(MODEL, *GIVEN["aba"], method=way).name for way in ("auto", "crba")
+    }
+    assert names == {"auto": "aba", "crba": "aba_by_crba"}
 
 
 # Refusals.

@@ -200,3 +200,15 @@ def test_a_network_that_warpdyn_did_not_export_is_refused(tmp_path: Path) -> Non
         rl.TaskError, match=r"a\.onnx is not a policy that warpdyn exported: it has the"
     ):
         initial_policy.network_of_onnx(path)
+
+
+@pytest.mark.parametrize("layers", [(7, 5), (5,)])
+def test_a_network_of_any_depth_is_read_from_its_file(
+    layers: tuple[int, ...], tmp_path: Path
+) -> None:
+    trainer = rl.Trainer(Hold(), recipe=replace(RECIPE, layers=layers), folder=tmp_path)
+    rl.export(trainer, tmp_path / "policy.onnx")
+    network = initial_policy.network_of_onnx(tmp_path / "policy.onnx")
+    assert [layer.out_features for layer in network.linear_layers[:-1]] == [*layers]
+    given = torch.randn(5, 6)
+    assert torch.allclose(trainer.policy()(given), network(given), atol=1e-5)

@@ -107,8 +107,7 @@ def in_one_library(call: Call) -> Call:
     of the other arrays.
 
     Arrays must have the same dtype. Lists take that of the first array, and so do plain numbers and
-    lists that serve all environments. The numbers are copied, so that a bound call, which reads its
-    arrays repeatedly, needs no further conversion.
+    lists that serve all environments.
     """
     inputs, arrays = gather(call)
     # Nearly always all arrays have one type, and this test is quick.

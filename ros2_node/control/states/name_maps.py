@@ -19,7 +19,7 @@ memory."""
 def single_joints(model: Model) -> tuple[str, ...]:
     """The joints that a JointState can carry: those with one coordinate that are not mimic
     joints."""
-    return tuple(j.name for j in model.moving_joints if j.kind.nq == 1 and j.kind.nv == 1)
+    return tuple(j.name for j in model.moving_joints if j.kind.single)
 
 
 def unreadable_joints(model: Model) -> tuple[str, ...]:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from loop_robots import CONNECT, COUPLE, WELD, four_bar, leg, two_arms
+from loop_robots import CONNECT, COUPLE, WELD, four_bar, leg, rod, two_arms
 from states import states, step
 
 import warpdyn as wd
-from warpdyn.algorithms.closed_loops.loop_closure import LONGEST, loop_closure
+from warpdyn.algorithms.closed_loops.loop_closure import (
+    LONGEST,
+    closed_velocities,
+    closing_step,
+    loop_closure,
+)
 from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.model.structure import start_of
 
@@ -70,3 +75,23 @@ def test_derivatives_where_loops_are_closed_are_finite_in_single_precision(
         for x in (q, q.astype(np.float32))
     ]
     assert slopes[1] == pytest.approx(slopes[0], abs=1e-4)
+
+
+def test_loops_that_no_joint_moves_are_left_alone() -> None:
+    """Both ends are on one rigid part, so that a loop has no rows. A gap of it is refused."""
+    builder = wd.ModelBuilder("idle").add_link("a").add_link("b", **rod(0.3, 2)).add_link("c")
+    builder.add_joint("j", "continuous", "a", "b", axis=(0, 1, 0)).add_joint("k", "fixed", "a", "c")
+    loopless = builder.build()
+    model = builder.connect("a", (1, 0, 0), "c", (1, 0, 0)).build()
+    tree, q, v = tree_of(model), [0.4], [0.7]
+    assert closing_step(tree, q, range(1), LONGEST) == q and closing_step(tree, q, [], LONGEST) == q
+    assert closed_velocities(tree, q, v) == v
+    assert wd.oracle(wd.loops.close, model, np.array(q)) == q
+    a = wd.oracle(wd.loops.inverse_dynamics, model, q, v, [0.5], actuated=["j"])
+    assert a == pytest.approx(wd.oracle(wd.rnea, model, q, v, [0.5]))
+    end = wd.oracle(wd.step, model, q, v, [0.0], dt=0.01, integrator="rk4")
+    free = wd.oracle(wd.step, loopless, q, v, [0.0], dt=0.01, integrator="rk4")
+    assert end[0] == pytest.approx(free[0]) and end[1] == pytest.approx(free[1])
+    apart = builder.connect("a", (1, 0, 0), "c", (1.1, 0, 0)).build()
+    with pytest.raises(ValueError, match=r"stay open in 1 of 1 .*by 0\.1 m"):
+        wd.loops.close(apart, np.array([q]))

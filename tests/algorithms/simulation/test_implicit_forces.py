@@ -51,6 +51,41 @@ def test_the_slope_of_a_motor_on_its_curve_is_stall_over_no_load_speed() -> None
     assert (curved.force - faster.force) / SMALL == pytest.approx(0.5 * 0.8, rel=1e-5)
 
 
+def mirrored(values: list[float]) -> list[float]:
+    return [-x for x in values]
+
+
+@pytest.mark.parametrize("curved", [False, True])
+def test_forces_of_a_drive_are_odd(curved: bool) -> None:
+    """Slopes are even: positions, speeds and targets of the other sign turn the force around. This
+    holds with a motor's curve in both of its quadrants, too."""
+    limits = {"no_load_speed": [10.0] * 2, "stall_effort": [8.0] * 2} if curved else {}
+    sizes = []
+    for target, v in (
+        ([9.0, 0.05], [5.0, 3.0]),
+        ([9.0, 0.02], [-5.0, 30.0]),
+        ([0.3, 9.0], [12.0, 11.0]),
+        ([0.12, -0.19], [0.5, 0.3]),
+    ):
+        q, gains = [0.1, -0.2], ([100.0] * 2, [1.0] * 2, [6.0] * 2)
+        here = drive_forces(ARM, q, v, Drive(target, *gains, **limits))
+        turned = Drive(mirrored(target), *gains, **limits)
+        there = drive_forces(ARM, mirrored(q), mirrored(v), turned)
+        for x, y in zip(here, there, strict=True):
+            assert (y.force, y.by_q, y.by_v) == (-x.force, x.by_q, x.by_v)
+            sizes.append(abs(x.force))
+    assert max(sizes) == pytest.approx(6.0) and min(sizes) < (1e-9 if curved else 1.0)
+
+
+def test_a_motor_that_brakes_has_its_whole_effort() -> None:
+    """Against its torque it is not slowed by its curve. Beyond the no-load speed it has none."""
+    limits = {"no_load_speed": [10.0] * 2, "stall_effort": [8.0] * 2}
+    drive = Drive([9.0, -9.0], [100.0] * 2, [0.0] * 2, [6.0] * 2, **limits)
+    for speed, efforts in ((-5.0, (6.0, -4.0)), (5.0, (4.0, -6.0)), (-10.5, (6.0, 0.0))):
+        found = drive_forces(ARM, [0.0] * 2, [speed] * 2, drive)
+        assert [x.force for x in found] == pytest.approx(efforts)
+
+
 @pytest.mark.parametrize(
     ("x", "force", "slope"),
     [(0.0, 0.0, 0.0), (1.01, -2.0, 200.0), (-0.52, 4.0, 200.0), (3.0, -8.0, 200.0)],
@@ -61,6 +96,8 @@ def test_a_stop_pushes_back_in_proportion_to_the_excess(
     """The force grows up to the reach of the stop."""
     (found,) = stop_forces([0.0, x], [Stop(0, 1, -0.5, 1.0, 200.0, 0.04)])
     assert found == (0, pytest.approx(force), slope, 0.0)
+    (turned,) = stop_forces([0.0, -x], [Stop(0, 1, -1.0, 0.5, 200.0, 0.04)])
+    assert turned == (0, pytest.approx(-force), slope, 0.0)
 
 
 def test_the_excess_over_a_speed_limit_halves_in_a_step() -> None:

@@ -8,7 +8,18 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.algorithms.simulation.soft_stops import FREE, SoftStop, impedance, soft_row
+from warpdyn.algebra.spatial import Vector
+from warpdyn.algorithms.simulation.soft_stops import (
+    FREE,
+    LEAST_MIDPOINT,
+    NO_WIDTH,
+    SoftPoint,
+    SoftStop,
+    bounded_rates,
+    impedance,
+    point_row,
+    soft_row,
+)
 
 STEP, STEPS = 0.001, 800
 ARM = """<mujoco><option timestep="0.001"/><worldbody>
@@ -92,3 +103,49 @@ def test_impedances_follow_mujocos_documented_curve(power: float) -> None:
     wanted = x if power == 1.0 else 1.0 - (1.0 - x) ** power / 0.7 ** (power - 1.0)
     assert share(0.05 * x) == pytest.approx(wanted)
     assert math.isfinite(share(0.049999999))
+
+
+def test_an_impedance_without_a_width_is_the_mean_of_its_ends() -> None:
+    """Up to MuJoCo's least width. A midpoint at an end of the curve is moved off it."""
+    for depth in (0.0, 0.01, 1.0):
+        assert impedance((0.2, 0.8, 0.0, 0.3, 2.0), depth) == 0.5
+        assert impedance((0.2, 0.8, NO_WIDTH, 0.3, 2.0), depth) == 0.5
+        assert impedance((0.4, 0.4, 0.01, 0.3, 2.0), depth) == 0.4
+    wider = impedance((0.2, 0.8, 1.5 * NO_WIDTH, 0.3, 2.0), 1.0)
+    assert wider == pytest.approx(0.8)
+    for x in (0.3, 0.7):
+        early, late = (impedance((0.0, 1.0, 1.0, m, 2.0), x) for m in (0.0, 1.0))
+        assert early == pytest.approx(1.0 - (1.0 - x) ** 2 / (1.0 - LEAST_MIDPOINT))
+        assert late == pytest.approx(x**2 / (1.0 - LEAST_MIDPOINT))
+
+
+def test_mujocos_steps_keep_the_damping_ratio_of_a_bounded_limit() -> None:
+    """The time constant is two steps or more. Limits that are not bounded, or are slow enough, keep
+    their numbers. Other steps take at most the whole velocity."""
+    h, curve = 0.01, (0.5, 0.8, 0.001, 0.5, 2.0)
+    bound = 1.0 / (h * 0.8)
+    fast = SoftStop(4e6, 5.0 * bound, curve, 1.0, in_mujoco_steps=True)
+    assert bounded_rates(fast, h) == pytest.approx((bound, 4e6 / 25.0))
+    assert bounded_rates(fast._replace(is_bounded=False), h) == (5.0 * bound, 4e6)
+    for rate in (bound, 0.5 * bound, 0.0):
+        slow = fast._replace(rate=rate)
+        assert bounded_rates(slow, h) == (rate, 4e6)
+    assert bounded_rates(fast._replace(in_mujoco_steps=False), h) == (1.0 / h, 0.25 / h**2)
+    soft = SoftStop(3.0, 2.0, curve, 1.0)
+    assert bounded_rates(soft, h) == (2.0, 3.0)
+    rigid = fast._replace(impedance=(0.0, 0.0, 0.001, 0.5, 2.0))
+    assert bounded_rates(rigid, h) == (5.0 * bound, 4e6)
+
+
+def test_a_soft_point_presses_below_the_ground_alone() -> None:
+    """Friction has a damper and no spring, at any height."""
+    h, curve = 0.002, (0.6, 0.9, 0.01, 0.5, 1.0)
+    point = SoftPoint(2500.0, 100.0, curve, normal=0.3, tangential=0.7)
+    v, kept = Vector(0.4, -0.5, -2.0), 1.0 - h * 100.0
+    for height, d in ((-0.005, 0.75), (-0.1, 0.9), (0.0, 0.6), (0.2, 0.6)):
+        row = point_row(point, height, v, h)
+        share = (1.0 - d) / d
+        assert (row.R_n, row.R_t) == pytest.approx((share * 0.3, share * 0.7))
+        assert (row.slip_x, row.slip_y) == pytest.approx((0.4 * kept, -0.5 * kept))
+        pushed = -2.0 * kept - d * height * h * 2500.0
+        assert row.target == (pytest.approx(pushed) if height < 0.0 else -FREE)

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import warp as wp
 
 from warpdyn.execution.compile import (
     c_object,
@@ -228,6 +229,7 @@ def test_include_folders_are_passed_to_the_compiler(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Links are resolved. Only with enough room on the disk does this process compile."""
+    wp.get_device("cpu")  # starts Warp's runtime, also if this test runs alone
     options = {
         **c_object._options(),
         "cpu_compiler_flags": "-a -b",

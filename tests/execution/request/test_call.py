@@ -174,3 +174,13 @@ def test_a_table_has_only_first_derivatives_by_vjp_and_jvp() -> None:
         back = derive(call, "vjp", (first,), {"out": np.ones(B)})
         with pytest.raises(TypeError, match=message):
             derive(back, "vjp", (second,), {first: S.q})
+
+
+def test_a_record_has_an_entry_for_each_result() -> None:
+    """The array of a single result is passed whole."""
+    call = call_of()
+    assert call.user_result(S.q) is S.q
+    one = replace(call, named=lambda *results: results)
+    assert len(call.results) == 1 and one.user_result(S.q) == (S.q,)
+    two = replace(one, results=("pose", "jacobian"))
+    assert two.user_result((S.q, S.v)) == (S.q, S.v)

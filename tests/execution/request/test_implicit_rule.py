@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pytest
 from states import states
 
 import warpdyn as wd
@@ -33,3 +36,25 @@ def test_multipliers_are_the_derivative_by_the_right_side() -> None:
     bare = type(call)(**{**vars(before), "derivatives": ()})
     moved = solution_jvp(evaluate, bare, call.solves, ("tau",), inputs, {"tau": w.tolist()}, None)
     assert np.allclose(M @ np.array(moved["out"]), w, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["aba", "solve"])
+@pytest.mark.parametrize("representation", ["local", "world", "mixed"])
+def test_tangents_hold_in_each_representation_of_the_base_velocity(
+    name: str, representation: Any
+) -> None:
+    """The solution has the axes of the call's result. The tangents are differences of the solution."""
+    model = wd.load_robot("quadruped", base_velocity=representation)
+    s = states(model, 1)
+    given = {"aba": (s.q[0], s.v[0], s.tau[0]), "solve": (s.q[0], s.tau[0])}[name]
+    function = getattr(wd, name)
+    solution = wd.oracle(function, model, *given)
+    dq = np.linspace(-1.0, 1.0, model.nq)
+    dq[3:7] = 0.0  # the quaternion keeps its length
+    call = derive(function.describe(model, *given), "jvp", ("q",), {"q": dq}, solution)
+    found = on_numbers(call)({name: np.asarray(x).tolist() for name, x in call.arrays.items()})
+    ahead, behind = (
+        wd.oracle(function, model, given[0] + step * dq, *given[1:]) for step in (1e-6, -1e-6)
+    )
+    wanted = (ahead - behind) / 2e-6
+    np.testing.assert_allclose(found["out"], wanted, rtol=0, atol=1e-6 * np.abs(wanted).max())

@@ -208,6 +208,24 @@ def test_a_free_body_may_be_attached_to_the_world(tmp_path: Path) -> None:
     assert model.floating_base and model.root == "my_cube"
 
 
+def test_an_attached_section_may_name_all_that_is_attached(tmp_path: Path) -> None:
+    """The only names are those of the body and of the world, and the pair of both comes along."""
+    path = tmp_path / "scene.xml"
+    path.write_text(
+        '<mujoco><asset><model name="c" file="cube.xml"/></asset><worldbody><geom type="plane" '
+        'size="1 1 1"/><attach model="c" body="cube" prefix="my_"/></worldbody></mujoco>'
+    )
+    for pair in ("", '<exclude body1="cube" body2="world"/>'):
+        (tmp_path / "cube.xml").write_text(
+            '<mujoco><worldbody><body name="cube"><freejoint/><geom size="0.1"/></body></worldbody>'
+            f"<contact>{pair}</contact></mujoco>"
+        )
+        theirs = mujoco.MjModel.from_xml_path(str(path))
+        assert theirs.nexclude == bool(pair)
+        (ball,) = wd.load(path).link("my_cube").collisions
+        assert ball.on_ground is not None and ball.on_ground.touches is not bool(pair)
+
+
 @pytest.mark.parametrize(
     ("attached", "words"),
     [

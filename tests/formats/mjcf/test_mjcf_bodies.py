@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 from mjcf_texts import INERTIAL, body, load
@@ -9,7 +12,7 @@ from mujoco_peer import Peer
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.formats.mjcf.mjcf_bodies import free_rest
+from warpdyn.formats.mjcf.mjcf_bodies import bodies_at_rest, free_rest
 from warpdyn.functions.dynamics import effect_torques
 from warpdyn.model import BASE_JOINT
 from warpdyn.model.description import ModelError, Pose
@@ -115,3 +118,26 @@ def test_dry_friction_of_free_joints_is_remarked() -> None:
     two = load(text.format(0.2).replace("</worldbody>", still))
     assert two.joint_names == ("joint0", "j") and two.joint("joint0").friction == 0.0
     assert "ignored frictionloss of a free joint (line 1)" in two.warnings
+
+
+def test_bodies_with_free_joints_rest_only_if_the_base_is_fixed() -> None:
+    """Neither the base itself nor what other joints move is at rest. Children follow their parents."""
+
+    def body(parent: str, *kinds: str) -> Any:
+        return SimpleNamespace(
+            parent=parent, joints=[(None, {"type": kind}, None) for kind in kinds]
+        )
+
+    bodies = {
+        "base": body("world", "free"),
+        "cup": body("world", "free"),
+        "handle": body("cup"),
+        "lid": body("cup", "hinge"),
+        "knob": body("lid"),
+        "table": body("world"),
+        "door": body("world", "free", "slide"),
+    }
+    assert bodies_at_rest(bodies, "base", None) == {"world", "table"}
+    assert bodies_at_rest(bodies, "base", True) == {"world", "table"}
+    assert bodies_at_rest(bodies, "base", False) == {"world", "table", "cup", "handle"}
+    assert bodies_at_rest(bodies, "", False) == {"world", "table", "cup", "handle", "base"}

@@ -92,6 +92,16 @@ def test_the_pose_of_a_model_places_its_placement_frame(placement: str) -> None:
     )
 
 
+def test_only_models_have_a_placement_frame() -> None:
+    """The attribute of another element is no attribute of SDF. Its pose is the written one."""
+    text = robot(link("a", "1 0 0 0 0.1 0"), frame("f", "0 1 0 0.2 0 0", "a"))
+    placed = text.replace("<link ", '<link placement_frame="f" ')
+    placed = placed.replace("<frame ", '<frame placement_frame="a" ')
+    assert placed.count("placement_frame") == 2
+    found, wanted = poses(load(placed)), poses(load(text))
+    assert all(np.array_equal(found[name], wanted[name]) for name in ("a", "f"))
+
+
 def test_frames_become_massless_links() -> None:
     """A frame is on the link to which it is attached, directly or through other frames. For a model
     that is its canonical link."""
@@ -148,6 +158,9 @@ def test_old_files_may_give_a_link_and_a_joint_the_same_name() -> None:
     found = load(text)
     assert found.joint("b").child == "b_joint" and found.parent("b") == "b_joint"
     assert 'a link and a joint are named "b" in one model' in refusal(text.replace("1.6", "1.7"))
+    next_one = joint("b_joint", "revolute", "b", "c", pose="0 1 0 0 0 0")
+    longer = load(text.replace("</model>", f"{link('c', '0 0 5 0 0 0')}{next_one}</model>"))
+    assert longer.link_names == ("a", "b_joint", "b", "b_joint_joint", "c")
 
 
 def test_flattened_names_of_nested_models_are_read() -> None:
@@ -163,7 +176,7 @@ def test_flattened_names_of_nested_models_are_read() -> None:
 
 def scene(text: str) -> SdfFrames:
     root = xml_root("text", text.encode(), None, "<sdf>")
-    return SdfFrames(SdfValues("text", (1, 9)), root)
+    return SdfFrames(SdfValues("text", (1, 9)), root, movable=False)
 
 
 def test_relative_poses_compose_and_invert() -> None:
@@ -215,7 +228,7 @@ def test_names_of_nested_models_are_resolved() -> None:
     """They are looked up from the world, from a model, and from a model inside it."""
     inner = model(link("a"), frame("f", "", "a"), name="inner")
     root = xml_root("x", sdf(world(model(inner, link("a"), name="outer"))).encode(), None, "<sdf>")
-    frames = SdfFrames(SdfValues("x", root), root[0])
+    frames = SdfFrames(SdfValues("x", root), root[0], movable=False)
     outer = frames.find(frames.world, "outer")
     assert outer is not None and frames.world.within(frames.world)
     deep = frames.find(outer, "inner::f")

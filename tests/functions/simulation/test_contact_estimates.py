@@ -58,6 +58,7 @@ def test_estimates_equal_their_formulas() -> None:
         ({"max_penetration": 0.1, "contact_model": "rigid"}, "contact_model must be one of"),
         ({"max_penetration": 0.1, "p": -1.0}, "SoftGround's p must be a number from 0"),
         ({"points": [wd.ContactPoint("b", (0, 0, 1.0), 0.0)]}, "is not above its points"),
+        ({"points": [wd.ContactPoint("b", (0, 0, 0.0), 0.0)]}, "is not above its points"),
     ],
 )
 def test_requests_without_a_solution_are_refused(options: Any, text: str) -> None:

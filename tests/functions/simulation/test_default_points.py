@@ -123,6 +123,10 @@ def test_fewer_points_per_mesh_are_advised_if_they_are_few_enough(
     with pytest.raises(ValueError, match=r"fewer of each mesh: .*mesh_points=2\)"):
         default_points(model)
     assert len(wd.ContactPoints(model, mesh_points=2)) <= 40
+    for most, count in ((26, 2), (25, 1)):
+        monkeypatch.setattr(default_points_module, "MOST_POINTS", most)
+        with pytest.raises(ValueError, match=rf"mesh_points={count}\)"):
+            default_points(model)
 
 
 @pytest.mark.parametrize("count", [1, LISTED, LISTED + 1, LISTED + 3])
@@ -202,6 +206,15 @@ def test_a_pattern_can_be_a_common_prefix(tmp_path: Path) -> None:
     points = wd.ContactPoints(robot(tmp_path, shapes))
     assert patterns_for(points, ["foot_l", "foot_r"]) == ["foot_*"]
     assert patterns_for(points, ["foot_l", "hip_l"]) == ["foot_l", "hip_l"]
+
+
+@pytest.mark.parametrize(("ends", "pattern"), [("oe", None), ("toe", "*toe")])
+def test_a_pattern_has_three_letters_or_more(
+    ends: str, pattern: str | None, tmp_path: Path
+) -> None:
+    links = [f"x{ends}", f"y{ends}"]
+    points = wd.ContactPoints(robot(tmp_path, dict.fromkeys(["trunk", *links], BOX.format(1))))
+    assert patterns_for(points, links) == ([pattern] if pattern else links)
 
 
 def test_documented_numbers() -> None:

@@ -34,6 +34,13 @@ def test_point_jacobians_equal_link_jacobians_at_the_points(reference: Any) -> N
         assert np.array_equal(rate, wd.oracle(wd.jacobian_derivative, MODEL, q, v, **at))
     linear = wd.oracle(wd.point_jacobians, MODEL, q, part="linear", **options)
     assert np.array_equal(linear, J[:, :3])
+    for rows, part in ((slice(3), "linear"), (slice(3, 6), "angular")):
+        found = wd.oracle(wd.point_jacobian_derivatives, MODEL, q, v, part=part, **options)
+        assert np.array_equal(found, dJ[:, rows])
+        for function, given in ((wd.point_jacobians, ()), (wd.point_jacobian_derivatives, (v,))):
+            described: Any = function
+            call = described.describe(MODEL, q, *given, part=part, **options)
+            assert call.shapes["out"] == (2, 3, MODEL.nv)
     h = 1e-6
     ahead, behind = (
         wd.oracle(wd.point_jacobians, MODEL, wd.oracle(wd.integrate, MODEL, q, x * v), **options)

@@ -43,6 +43,10 @@ def test_changed_copies_keep_or_change_the_loops() -> None:
     assert model.detach("rocker").loops == ()
     arm = wd.load_robot("panda").attach(model, "panda_hand", prefix="tool_")
     assert [each.ends for each in arm.loops] == [("tool_coupler", "tool_rocker")]
+    links, joints = {"coupler": "t_coupler", "rocker": "t_rocker"}, {"j1": "t_j1"}
+    for name, prefixed in (("pin", "t_pin"), ("", "")):
+        other = replace(loop, name=name).with_prefix("t_", links, joints)
+        assert (other.name, *other.ends) == (prefixed, "t_coupler", "t_rocker")
     assert two_arms(COUPLE).rename({}, {"left1_joint": "a"}).loops[0].ends == ("a", "right2_joint")
     assert model.with_object("ball", wd.description.Sphere(0.1), mass=1.0).loops == (loop,)
 

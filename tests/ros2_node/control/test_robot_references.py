@@ -12,9 +12,10 @@ from driven_arm import HAND, READY
 from fleets import NAMES, N, Q, chain_text, feed, launch, panda_fleet
 from simulated_arms import SimulatedArm
 
+from ros2_node.control import robot_references
 from ros2_node.control.fleet import Fleet
 from ros2_node.control.references.waypoint_spline import Waypoint
-from ros2_node.control.robot_references import RobotReferences
+from ros2_node.control.robot_references import NOT_FOLLOWED, RobotReferences
 from ros2_node.control.settings.node_settings import Settings
 
 REST = [0.0] * N
@@ -227,6 +228,27 @@ def test_a_newer_motion_replaces_the_older_one(refusal, has_pose):
     assert given.twist.active is has_pose
 
 
+@pytest.mark.parametrize("enabled", [False, True])
+def test_motions_end_with_a_robot_that_does_not_follow(enabled):
+    """An enabled robot follows those that are active. A reference that jumped makes commands blend."""
+    followed = []
+    for jumped, ended in ((False, False), (True, False), (False, True)):
+        given = references(trajectory=Motion(), twist=Motion())
+        given.trajectory.follow = lambda *_, jumped=jumped: followed.append("trajectory") or jumped
+        given.twist.follow = lambda now: followed.append("twist")
+        given._settings = SimpleNamespace(reference_timeout=0.5, law="", mode="gravity")
+        given._state = SimpleNamespace(q=Q, v=np.zeros(N), a=np.full(N, np.nan))
+        ends = lambda now, timeout, ended=ended: (now, timeout) == (3.0, 0.5) and ended  # noqa: E731
+        given.setpoint = SimpleNamespace(ends=ends, a=np.arange(N))
+        assert given.prepare(3.0, enabled) is ((jumped and enabled) or ended)
+        assert given.trajectory.ended == ([] if enabled else [NOT_FOLLOWED])
+        assert given.twist.active is enabled
+        np.testing.assert_array_equal(given._state.a, np.arange(N))
+        given.trajectory.active = given.twist.active = False
+        assert given.prepare(3.0, enabled) is ended
+    assert followed == ["trajectory", "twist"] * 3 * enabled
+
+
 @pytest.mark.parametrize("refusal", [None, "no"])
 @pytest.mark.parametrize("enabled", [False, True])
 def test_a_pose_ends_a_twist_while_the_robot_is_enabled(refusal, enabled):
@@ -258,3 +280,27 @@ def test_all_references_begin_at_the_robots_state(has_parts):
     given.begin()
     assert begun == ([name for name, _ in parts] if has_parts else [])
     np.testing.assert_array_equal(given._posture, Q)
+
+
+def test_a_twist_moves_the_frame_of_a_law_or_joints_that_are_tracked(monkeypatch):
+    """Other links, and laws that track nothing, are refused. Without a link there is no twist."""
+    given = references(pose="pose")
+    given._model, given.setpoint, given._counts = "model", "setpoint", "counts"
+    monkeypatch.setattr(robot_references, "TwistReference", lambda *parts: parts)
+    follows, idle = SimpleNamespace(tracks=True), SimpleNamespace(tracks=False)
+    for link, frame, law, said in (
+        ("", "hand", idle, None),
+        ("hand", "hand", idle, ""),
+        ("tool", "hand", follows, "'tool' must be the frame that the law holds, 'hand', or empty"),
+        ("tool", None, None, ""),
+        ("tool", None, follows, ""),
+        ("tool", None, idle, "twist_link is set, and law teaching tracks neither joints nor a"),
+    ):
+        given._law = law
+        settings = SimpleNamespace(twist_link=link, law_name="law teaching")
+        if said:
+            with pytest.raises(ValueError, match=said):
+                given._twist_reference(frame, settings)
+        else:
+            wanted = None if said is None else ("model", link, "setpoint", "pose", "counts")
+            assert given._twist_reference(frame, settings) == wanted

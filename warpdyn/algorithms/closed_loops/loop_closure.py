@@ -45,7 +45,7 @@ def closing_step(
     loops = LoopRows.at(tree, q)
     J = [[row[k] for k in moved] for row in loops.J]
     shift = dot(loops.errors, loops.errors) * damping
-    d = _shortest(J, [-r for r in loops.errors], shift)
+    d = _shortest(J, [-r for r in loops.errors], len(moved), shift)
     share = minimum(rsqrt(dot(d, d) + SMALL) * longest, 1.0)
     way: list[Scalar] = [0.0] * tree.nv
     for k, x in zip(moved, d, strict=True):
@@ -56,13 +56,15 @@ def closing_step(
 def closed_velocities(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
     """The velocities nearest to v that keep the loops closed: J v = 0."""
     J = LoopRows.at(tree, q).J
-    return add(v, _shortest(J, [-dot(row, v) for row in J]))
+    return add(v, _shortest(J, [-dot(row, v) for row in J], tree.nv))
 
 
 def _shortest(
-    J: Sequence[Sequence[Scalar]], wanted: Sequence[Scalar], shift: Scalar = 0.0
+    J: Sequence[Sequence[Scalar]], wanted: Sequence[Scalar], width: int, shift: Scalar = 0.0
 ) -> list[Scalar]:
-    """The shortest d with J d = wanted. shift: added to the diagonal of J Jᵀ."""
+    """The shortest d with J d = wanted. width: entries of d. shift: added to the diagonal of J Jᵀ."""
+    if not J:  # no joint moves the loops
+        return [0.0] * width
     G = [[dot(one, other) for other in J] for one in J]
     for k, row in enumerate(G):
         row[k] = row[k] + shift

@@ -50,9 +50,7 @@ def _is_parameter(known: Mapping[str, Input], name: str) -> bool:
 def _equation_part(call: Call, solves: Solves, algorithm: Callable[..., Any], out: Axes) -> Call:
     """The residual or the matrix as a call, in which the result of the original call is the
     unknown."""
-    by_velocity = {**call.axes, "out": out}
-    if call.results[0] in call.axes:
-        by_velocity[solves.unknown] = call.axes[call.results[0]]
+    by_velocity = {**call.axes, "out": out, solves.unknown: call.axes[call.results[0]]}
     return replace(
         call,
         name=algorithm.__name__,

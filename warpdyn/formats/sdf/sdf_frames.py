@@ -73,7 +73,7 @@ class SdfFrame:
 class SdfFrames:
     """The frames of one world, or of a file's models if it has no world."""
 
-    def __init__(self, values: SdfValues, world: Element, movable: bool = False) -> None:
+    def __init__(self, values: SdfValues, world: Element, movable: bool) -> None:
         """Declare the frames. world: a <world>, or the <sdf> if it contains models itself. movable:
         treat no model as static."""
         self.values, self.movable = values, movable

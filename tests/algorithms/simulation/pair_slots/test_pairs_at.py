@@ -15,10 +15,12 @@ from warpdyn.algorithms.crba import crba
 from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from warpdyn.algorithms.simulation.pair_slots.pairs_at import (
     BlockFactors,
+    PairsAt,
     depth_first,
     rows_acted_on,
 )
 from warpdyn.execution.request.evaluate import tree_of
+from warpdyn.recording.program import record
 
 CUBE = wd.description.Box(0.1, 0.1, 0.1)
 SCENE = (
@@ -90,6 +92,33 @@ def test_joints_that_carry_both_shapes_have_no_entry() -> None:
         for e in np.eye(model.nv)
     ]
     assert not np.any(still[:2]) and np.any(still[2])
+
+
+def test_a_loop_over_pairs_has_the_arrays_of_the_free_bodies_that_it_reads() -> None:
+    """A group without free bodies reads none, although there are some."""
+    (_, free_pair), (arm, joint_pair) = PAIRS["two bodies"], PAIRS["one robot"]
+    state, of_arm = states(SCENE, 1), states(arm, 1)
+    free = pairs_at(SCENE, [free_pair], state.q[0], state.v[0], state.v[0])
+    joints = pairs_at(arm, [joint_pair] * 2, of_arm.q[0], of_arm.v[0], of_arm.v[0])
+    assert free.free.rows is not None and free.free.rows.arrays
+    there = [id(array) for array in free.arrays]
+    assert all(there.count(id(array)) == 1 for array in free.free.rows.arrays)
+    other = PairsAt(joints.tree, joints.memory, joints.moment, joints.free)
+    assert other.free.rows is None and len(other.arrays) == len(joints.arrays)
+    other.free = free.free
+    assert not {id(array) for array in other.arrays} & {*there}
+
+
+def test_joints_that_carry_all_shapes_of_both_sides_need_no_comparison() -> None:
+    """Their sign is zero whatever the pair. Those of other joints depend on the numbers of the bodies."""
+    model, pair = PAIRS["one robot"]
+    state = states(model, 1)
+    at = pairs_at(model, [pair], state.q[0], state.v[0], state.v[0])
+    program = record(lambda carriers: at._signs(*carriers), {"carriers": (2,)})
+    both = {*tree_of(model).path(at.group.sides[0].bodies[0])}
+    both &= {*tree_of(model).path(at.group.sides[1].bodies[0])}
+    needless = [output.node is None for output in program.outputs]
+    assert needless == [i in both for i in at.carriers] and sum(needless) == 2
 
 
 def test_a_number_selects_the_pair() -> None:

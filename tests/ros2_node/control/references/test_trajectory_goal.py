@@ -22,6 +22,15 @@ def test_only_the_first_end_of_a_goal_counts():
     assert (goal.end, goal.text) == (TrajectoryEnd.REPLACED, "replaced")
 
 
+def test_a_refusal_has_its_kind_apart_from_its_text():
+    for args, end in (
+        ((), TrajectoryEnd.INVALID_GOAL),
+        ((TrajectoryEnd.INVALID_JOINTS,), TrajectoryEnd.INVALID_JOINTS),
+    ):
+        refusal = TrajectoryRefusedError("it is empty", *args)
+        assert str(refusal) == "it is empty" and refusal.end is end
+
+
 @pytest.mark.parametrize("kind", ["", "_velocity"])
 @pytest.mark.parametrize("which", ["path", "goal"])
 def test_tolerances_may_only_name_joints_of_the_trajectory(which, kind):

@@ -93,6 +93,12 @@ def test_a_law_replaces_the_mode():
         ({"law_inputs.gain": 1.0}, "for a law, and law is empty"),
         ({"law": "laws:f", "law_inputs.gain": "much"}, "law_inputs.gain must be a list"),
         ({"law": "laws:f", "law_inputs.gain": [float("nan")]}, "law_inputs.gain must lie in"),
+        (
+            {"law": "laws:f", "law_inputs.gain": float("inf")},
+            "law_inputs.gain must be finite, got inf",
+        ),
+        ({"law": "laws:f", "policy": "walk.onnx"}, "a law and a policy are two laws"),
+        ({"policy_task": "tasks:Walk"}, "policy_task is for a policy, and policy is empty"),
         ({"law": "laws:f", "law_inputs.gain": True}, "law_inputs.gain must be"),
         ({"law": "laws:f", "law_inputs.gain": []}, "law_inputs.gain is an empty list"),
     ):

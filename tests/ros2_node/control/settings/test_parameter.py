@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ros2_node.control.settings.node_settings import PARAMETERS, Settings
+from ros2_node.control.settings.parameter import per_joint
 
 
 @pytest.mark.parametrize(
@@ -40,6 +42,16 @@ def test_integers_and_lists_with_empty_strings_are_accepted():
     settings = Settings.of({"kp": 5, "gravity": [0, 0, -9], "joints": [""], "torque_scale": [1, 0]})
     assert settings.kp == 5.0 and settings.gravity == (0.0, 0.0, -9.0) and settings.joints == ()
     assert settings.torque_scale == (1.0, 0.0)
+
+
+def test_one_number_counts_for_each_joint():
+    """A list has a number for each joint, also if it is as long as one."""
+    np.testing.assert_array_equal(per_joint("kp", 2.0, 3), [2.0, 2.0, 2.0])
+    np.testing.assert_array_equal(per_joint("kp", (1.0, 2.0, 3.0), 3), [1.0, 2.0, 3.0])
+    for numbers in ((1.0,), (1.0, 2.0), (1.0, 2.0, 3.0, 4.0)):
+        said = f"kp has {len(numbers)} numbers but there are 3 command joints: give one, or 3"
+        with pytest.raises(ValueError, match=said):
+            per_joint("kp", numbers, 3)
 
 
 @given(
