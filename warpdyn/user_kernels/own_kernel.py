@@ -36,7 +36,7 @@ from . import results as _results
 from . import signature as _signature
 from .one_robot import OneRobot
 from .random_states import random_states, refuse_different_programs
-from .refusals import refuse, with_place
+from .refusals import RecordingError, refuse, with_place
 from .results import Results
 from .signature import Shape, SharedArray, Signature, Table
 from .table_lookups import LookupTable
@@ -228,6 +228,12 @@ class OwnKernel(Function[..., Any]):
             whole = replace(probe, algorithms=(text,))
             programs = [record_call(whole, input_shapes(probe), True) for _ in range(2)]
             refuse_different_programs(self.__name__, *programs)
+        for n, result in results.by_name.items():
+            if n in shapes and result.shape != shapes[n]:
+                raise RecordingError(
+                    f"{self.__name__}: its result {n!r} has the shape {result.shape}, and the array {n!r} has "
+                    f"{shapes[n]}; give the result another name"
+                )
         # Nested lists do not show the shape of a matrix without rows.
         of_results = {n: r.shape for n, r in results.by_name.items() if n not in shapes}
         return _PreparedKernel(
