@@ -117,9 +117,7 @@ class SdfValues(Reading):
         may mean another frame, such as `frame` of a <pose> from 1.7 on."""
         tag = tag_name(element)
         frame = "relative_to" if self.version >= (1, 7) else "frame"
-        read = (
-            (frame, "degrees", "rotation_format") if tag == "pose" else ATTRIBUTES.get(tag, ())
-        )
+        read = (frame, "degrees", "rotation_format") if tag == "pose" else ATTRIBUTES.get(tag, ())
         for key, value in element.attrib.items():
             if key not in read and value.strip():
                 self.ignore(f'attribute "{etree.QName(key).localname}" of <{tag}>', element)
