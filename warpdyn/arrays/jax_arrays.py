@@ -24,7 +24,8 @@ class JaxArrays(NumpyArrays):
     in_place = False
 
     def sort(self, array: Any) -> tuple[Any, ...]:
-        if isinstance(array, jax.core.Tracer) or array.platform() != "cpu":
+        # platform() of a deleted array ends the process.
+        if isinstance(array, jax.core.Tracer) or array.is_deleted() or array.platform() != "cpu":
             return ()
         return array.dtype, array.shape
 
@@ -33,6 +34,11 @@ class JaxArrays(NumpyArrays):
             raise TypeError(
                 f"{name} is traced by JAX (inside jit, grad or vmap): the call's first array must "
                 "be a JAX array too (jnp.asarray), and bind accepts no traced arrays"
+            )
+        if array.is_deleted():
+            raise ValueError(
+                f"{name} is a JAX array that has been deleted (donated to a jitted function?); pass an array that "
+                "still has its numbers"
             )
         if any(d.platform != "cpu" for d in array.devices()):
             raise ValueError(
