@@ -116,7 +116,6 @@ def test_a_deleted_array_is_refused() -> None:
     wd.crba(MODEL, q)
     q.delete()
     assert LIBRARY.sort(q) == ()
-    with pytest.raises(RuntimeError, match="deleted"):
-        wd.crba(MODEL, q)
-    with pytest.raises(ValueError, match="q is a JAX array that has been deleted"):
-        wd.bind(wd.crba, MODEL, q)
+    for use in (wd.crba, lambda model, x: wd.bind(wd.crba, model, x)):
+        with pytest.raises(RuntimeError, match="deleted"):
+            use(MODEL, q)

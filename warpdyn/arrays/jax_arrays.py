@@ -40,11 +40,6 @@ class JaxArrays(NumpyArrays):
                 f"{name} is a JAX array on {array.devices()}; "
                 "warpdyn accepts JAX arrays on the CPU only"
             )
-        if array.is_deleted():
-            raise ValueError(
-                f"{name} is a JAX array that has been deleted (donated to a jitted function?); pass an array that "
-                "still has its numbers"
-            )
         if array.dtype not in (np.float32, np.float64):
             raise wrong_dtype(name, array.dtype, f"{name}.astype(jnp.float32)")
         return super().view(name, np.from_dlpack(array))
