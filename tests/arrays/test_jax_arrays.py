@@ -108,3 +108,14 @@ def test_a_device_has_a_platform_and_a_number(device: str | None) -> None:
     platform = jax.default_backend() if device is None else "cpu"  # JAX may have a GPU
     assert moved.dtype == np.float32 and {d.platform for d in moved.devices()} == {platform}
     assert {d.id for d in moved.devices()} == {0}
+
+
+def test_a_deleted_array_is_refused() -> None:
+    """JAX deletes donated arrays. Its question for the platform of one ends the process."""
+    q = jax.numpy.zeros((2, MODEL.nq))
+    wd.crba(MODEL, q)
+    q.delete()
+    assert LIBRARY.sort(q) == ()
+    for use in (wd.crba, lambda model, x: wd.bind(wd.crba, model, x)):
+        with pytest.raises(RuntimeError, match="deleted"):
+            use(MODEL, q)

@@ -228,3 +228,21 @@ def test_a_transform_or_a_tangent_means_not_at_rest() -> None:
     with torch.autograd.forward_ad.dual_level():
         note(torch.zeros(3))
     assert seen == [False, False] and LIBRARY.at_rest()
+
+
+def test_a_bound_call_keeps_the_memory_of_its_tensors() -> None:
+    """A tensor that gets other memory leaves the old one to the call. Torch refuses to resize it,
+    because the call would read, or write, memory that is free."""
+    model = wd.load_robot("cartpole")
+    q, out = torch.full((3, 2), 0.5, dtype=torch.float64), torch.zeros(3, 2, dtype=torch.float64)
+    run = wd.bind(wd.gravity_torques, model, q, out=out)
+    before, address = run().clone(), q.data_ptr()
+    for tensor in (q, out):
+        with pytest.raises(RuntimeError, match="not resizable"):
+            tensor.resize_(1000, 1000)
+        tensor.resize_(3, 2)  # Torch has changed the shape before it refused
+    q.data = torch.zeros(3, 2, dtype=torch.float64)
+    others = [torch.full((3, 2), 7.0, dtype=torch.float64) for _ in range(50)]
+    assert torch.equal(run(), before)
+    assert address not in [x.data_ptr() for x in others]
+    assert LIBRARY.hold(9.81) == 9.81

@@ -223,6 +223,8 @@ def element(text: str):
         ("nan", 1, True, None),
         ("1 2", 3, False, None),
         ("1_000", 1, False, None),
+        ("\u0661", 1, False, None),  # a digit of another script
+        ("1\u00a02", 2, False, None),  # a space that XML does not have
         ("one", 1, False, None),
         ("", 0, False, []),
     ],

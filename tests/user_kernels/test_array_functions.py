@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -75,3 +78,55 @@ def test_solve_symmetric_accepts_several_right_hand_sides() -> None:
     ):
         with pytest.raises(TypeError, match=message.format(*shapes)):
             solve_symmetric(of(left), right)
+
+
+CLIPPED: tuple[Callable[[Any], Any], ...] = (
+    lambda x: np.clip(x, a_min=-1, a_max=1),
+    lambda x: np.clip(x, -1, a_max=None),
+    lambda x: np.clip(x, min=-1, max=1),
+    lambda x: np.clip(x, max=0),
+    lambda x: np.clip(x, -1, 1, None),
+    lambda x: x.clip(-1, 1, None),
+    lambda x: x.clip(max=0),
+)
+
+
+@pytest.mark.parametrize("clip", CLIPPED)
+def test_clip_has_numpys_names_of_bounds(clip: Callable[[Any], Any]) -> None:
+    x = np.array([-2.0, -0.5, 0.25, 3.0])
+    assert clip(of(x)).entries.tolist() == clip(x).tolist()
+
+
+@pytest.mark.parametrize("bounds", [{"a_min": -1}, {"a_min": -1, "max": 1}, {"a_max": 0, "min": 1}])
+def test_clip_refuses_one_bound(bounds: dict[str, float]) -> None:
+    with pytest.raises(TypeError, match=r"np\.clip needs two bounds"):
+        np.clip(of(np.ones(3)), **bounds)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    "move",
+    [np.diag, np.diagflat, np.tril, np.triu, lambda c: np.insert(c, 0, 5)],
+    ids=["diag", "diagflat", "tril", "triu", "insert"],
+)
+def test_conditions_stay_conditions_among_zeros(move: Callable[[Any], Any]) -> None:
+    """NumPy's arrays of bool have no place for numbers: the sum of two is `or`."""
+    x = np.array([[1.0, -2.0], [3.0, 4.0]])
+    got, wanted = move(of(x) > 0), move(x > 0)
+    assert (got + got).entries.tolist() == (wanted + wanted).tolist()
+    assert all(type(entry) is bool for entry in got.entries.flat)
+
+
+def test_arrays_like_another_have_numpys_options() -> None:
+    """Also those that are passed by their place."""
+    x = np.arange(3.0)
+    for make in (np.zeros_like, np.ones_like):
+        assert make(of(x), None, "K", True, (2,)).shape == make(x, shape=(2,)).shape
+    assert np.full_like(of(x), 7.0, None, "K", True, (2, 1)).entries.tolist() == [[7.0], [7.0]]
+    assert np.full_like(of(x), 2.7, dtype=int).entries.tolist() == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("function", [np.floor, np.ceil])
+def test_conditions_are_not_rounded(function: Callable[[Any], Any]) -> None:
+    """NumPy 2.1 returns bool, earlier versions float16."""
+    with pytest.raises(TypeError, match="NumPy's versions differ"):
+        function(of(np.ones(3)) > 0)

@@ -133,3 +133,63 @@ def test_more_environments_than_float32_can_number_are_refused() -> None:
 
 def _without_memory(count: int, dtype: str) -> dict[str, np.ndarray]:
     return {"t": np.broadcast_to(np.zeros((), dtype), (count,))}
+
+
+@wd.kernel
+def weigh(robot: Any, x: (3,), weights: (3,) = (1.0, 2.0, 3.0), offset: (2,) = 0.5) -> Any:  # type: ignore[valid-type]
+    """Twice the weighted numbers, and an offset of two entries."""
+    weights[0] += 1.0  # a write reaches no later recording
+    return np.concatenate([x * (weights * 2), offset[:2] + x[:2]])
+
+
+def test_a_default_is_an_array_like_a_passed_one() -> None:
+    """A tuple times 2 would be twice as long."""
+    x = np.array([[1.0, 2.0, -1.0]])
+    wanted = [[4.0, 8.0, -6.0, 1.5, 2.5]]
+    for _ in range(2):
+        assert wd.oracle(weigh, MODEL, x).tolist() == wanted
+    weights = np.array([[1.0, 2.0, 3.0]])
+    assert wd.oracle(weigh, MODEL, x, weights.copy(), np.full((1, 2), 0.5)).tolist() == wanted
+
+    @wd.kernel
+    def outer(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]
+        return weigh(robot, x) + weigh(robot, [*x], weights=(1.0, 2.0, 3.0), offset=[0.5, 0.5])
+
+    assert wd.oracle(outer, MODEL, x).tolist() == (2 * np.array(wanted)).tolist()
+
+
+def test_a_default_of_another_shape_is_refused() -> None:
+    @wd.kernel
+    def short(robot: Any, x: (3,), w: (3,) = (1.0, 2.0)) -> Any:  # type: ignore[valid-type]
+        return x + np.sum(w)
+
+    @wd.kernel
+    def words(robot: Any, x: (3,), w: (3,) = "abc") -> Any:  # type: ignore[valid-type, assignment]
+        return x
+
+    for kernel in (short, words):
+        with pytest.raises(TypeError, match=r"the default of 'w' must be one number, or numbers"):
+            wd.oracle(kernel, MODEL, np.ones((1, 3)))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda robot, x: weigh(robot, x[0]), r"weigh: x must have the shape \(3,\), got \(\)"),
+        (
+            lambda robot, x: weigh(robot, x, x[:2]),
+            r"weights must have the shape \(3,\), got \(2,\)",
+        ),
+        (lambda robot, x: weigh(robot, x, out=x), "out= belongs to the call of the outer kernel"),
+        (lambda robot, x: weigh(robot), "missing a required argument: 'x'"),
+    ],
+)
+def test_a_kernel_in_a_kernel_refuses_arrays_of_other_shapes(call: Any, message: str) -> None:
+    """As a call from outside does; a smaller array would be broadcast."""
+
+    @wd.kernel
+    def outer(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]
+        return call(robot, x)
+
+    with pytest.raises(TypeError, match=message):
+        wd.oracle(outer, MODEL, np.ones((1, 3)))

@@ -111,3 +111,20 @@ def test_a_single_condition_is_returned_as_bool() -> None:
         assert made._fields == ("twice",) and np.array_equal(made.twice, 2 * q)
     for found in (positive(model, q), wd.bind(positive, model, q)()):
         assert found.dtype == bool and found.tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda x: np.concatenate([x, x]), lambda x: x[:2], lambda x: x.sum(), lambda x: x[None]],
+    ids=["larger", "smaller", "a number", "a row"],
+)
+def test_a_result_named_like_an_array_has_its_shape(make: Any) -> None:
+    """The launch would cut it, or read beyond it."""
+
+    @wd.kernel
+    def changed(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]
+        return {"y": x, "x": make(x)}
+
+    x = np.arange(6.0).reshape(2, 3)
+    with pytest.raises(RecordingError, match=r"its result 'x' has the shape .*, and the array 'x'"):
+        changed(wd.load_robot("cartpole"), x)

@@ -281,3 +281,55 @@ def test_loops_that_end_early_can_be_nested() -> None:
     found = nested_loops(MODEL, np.zeros((3, 2)), np.array([1.0, 3.0, 9.0]))
     np.testing.assert_array_equal(found.left.ravel(), [0.0, 0.0, 4.0])
     np.testing.assert_array_equal(found.rows, [[1.0] * 3, [3.0] * 3, [5.0] * 3])
+
+
+def test_an_array_of_conditions_stays_one() -> None:
+    """In NumPy the sum of two conditions is `or`, and a number that is written becomes one."""
+
+    @wd.kernel
+    def flags(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]
+        def step(k: Any, total: Any, chosen: Any) -> Any:
+            total = total + (chosen[k] + chosen[k])
+            chosen[k] = ~chosen[k]
+            return total
+
+        total, chosen = wd.kernels.loop(3, step, 0.0, x > 0)
+
+        def second(k: Any, state: Any, chosen: Any) -> Any:
+            chosen[k] = 5.0
+            return state
+
+        _, filled = wd.kernels.loop(2, second, 0.0, np.stack([x > 9, x > 9])[:, :2])
+        return {"total": total, "chosen": chosen[:], "filled": filled[:]}
+
+    x = np.array([[1.0, -2.0, 3.0], [-1.0, -1.0, 0.5]])
+    for found in (flags(MODEL, x), wd.oracle(flags, MODEL, x)):
+        assert np.asarray(found.total).tolist() == [2.0, 1.0]
+        assert np.array_equal(found.chosen, x <= 0) and np.all(found.filled)
+    assert flags(MODEL, x).chosen.dtype == bool
+
+
+def test_a_row_of_one_number_is_a_scalar() -> None:
+    """`new = old; new += 1` does not change `old`, in loops with and without arrays."""
+
+    @wd.kernel
+    def counted(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]
+        def step(k: Any, total: Any, rows: Any) -> Any:
+            old = new = rows[k]
+            new += 1.0
+            rows[k] = new
+            return total + old
+
+        total, rows = wd.kernels.loop(3, step, 0.0, x)
+
+        def swap(state: Any) -> Any:
+            first, second = state
+            before = first
+            first += second
+            return first, before
+
+        return total, rows[:], *wd.kernels.repeat(3, swap, (x[0], x[1]))
+
+    x = np.array([[1.0, 2.0, 4.0]])
+    total, rows, first, second = wd.oracle(counted, MODEL, x)
+    assert (total, first, second) == (7.0, 7.0, 4.0) and rows.tolist() == [[2.0, 3.0, 5.0]]

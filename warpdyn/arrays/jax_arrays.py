@@ -24,7 +24,8 @@ class JaxArrays(NumpyArrays):
     in_place = False
 
     def sort(self, array: Any) -> tuple[Any, ...]:
-        if isinstance(array, jax.core.Tracer) or array.platform() != "cpu":
+        # platform() of a deleted array ends the process.
+        if isinstance(array, jax.core.Tracer) or array.is_deleted() or array.platform() != "cpu":
             return ()
         return array.dtype, array.shape
 

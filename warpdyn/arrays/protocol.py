@@ -221,6 +221,10 @@ class Library(ABC):
         """The first number's address, for an array that has a `sort`."""
         raise NotImplementedError(f"calls with {self.name} arrays are not remembered")
 
+    def hold(self, array: Any) -> Any:
+        """An object that keeps the array's memory where it is, for a bound call."""
+        return array
+
     def writable(self, arrays: Sequence[Any]) -> bool:
         """True if arrays that have a `sort` can be written."""
         return True

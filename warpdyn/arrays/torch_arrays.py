@@ -86,6 +86,14 @@ class TorchArrays(LikeNumpy):
         lazy = array.is_neg() or array._is_zerotensor()  # type: ignore[attr-defined]
         return array.clone() if lazy else array
 
+    def hold(self, array: Any) -> Any:
+        # A NumPy array of the storage: `resize_` is then an error of Torch, and `set_` and `.data =`
+        # leave the memory to the bound call.
+        if not isinstance(array, torch.Tensor):
+            return array
+        same = array.detach()
+        return same.numpy() if same.device.type == "cpu" else same
+
     def sort(self, array: torch.Tensor) -> tuple[Any, ...]:
         # Tensors without memory, such as lazy zeros, have the address 0
         # (`execution/repeat/planned_call`).

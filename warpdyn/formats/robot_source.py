@@ -235,7 +235,9 @@ class Reading:
         except ValueError:
             numbers = []
         sound = all(math.isfinite(x) or (infinite and not math.isnan(x)) for x in numbers)
-        if len(numbers) != count or not sound or "_" in text:
+        # Python also reads 1_000 and digits of other scripts.
+        plain = text.isascii() and "_" not in text
+        if len(numbers) != count or not (sound and plain):
             needed = "a finite number" if count == 1 else f"{count} finite numbers"
             raise self.refusal(element, f'{what} is "{text}"; it needs {needed}')
         if any(abs(x) > largest for x in numbers):

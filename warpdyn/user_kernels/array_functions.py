@@ -10,21 +10,22 @@ import numpy as np
 
 from ..algebra.linear import solve_symmetric as _solve_symmetric
 from .conditions import both, choose, either, negate, truth
-from .elementary import NUMBERS, number, of_entries, root_of_squares
+from .elementary import NUMBERS, number, of_entries
+from .reductions import REDUCTIONS
 from .refusals import refuse
 from .values import (
     ARRAY_FUNCTIONS,
     METHODS,
     REMEDIES,
     Values,
-    check_dtype,
+    array_of,
+    check_options,
     function,
     nest_entries,
     numbers_of,
     objects,
     of,
     of_one_kind,
-    reduce_axes,
     truths,
     truths_of,
 )
@@ -45,14 +46,25 @@ def where(condition: Any, *branches: Any) -> Values:
         refuse("np.where needs three arguments in a kernel: np.where(condition, a, b)")
     arrays = [objects(x) for x in (condition, *branches)]
     form = _choose_truth if truths(arrays[1]) and truths(arrays[2]) else _choose
-    return of(np.frompyfunc(form, 3, 1)(*arrays))
+    return array_of(np.frompyfunc(form, 3, 1)(*arrays))
 
 
-def clip(x: Any, lower: Any = None, upper: Any = None, **bounds: Any) -> Values:
-    """`np.clip`."""
-    lower, upper = bounds.pop("min", lower), bounds.pop("max", upper)
-    check_options("clip", bounds)
-    result = objects(x).copy()
+def clip(
+    x: Any,
+    a_min: Any = np._NoValue,  # type: ignore[attr-defined]
+    a_max: Any = np._NoValue,  # type: ignore[attr-defined]
+    out: Any = None,
+    **bounds: Any,
+) -> Values:
+    """`np.clip`, with the bounds `a_min` and `a_max`, or `min` and `max`."""
+    absent = np._NoValue  # type: ignore[attr-defined]
+    if a_min is absent and a_max is absent:
+        a_min, a_max = bounds.pop("min", None), bounds.pop("max", None)
+    check_options("clip", {**bounds, "out": out})
+    if a_min is absent or a_max is absent or {"min", "max"} & {*bounds}:
+        refuse("np.clip needs two bounds: np.clip(x, lower, upper), or min= and max=")
+    lower, upper = (None if bound is absent else bound for bound in (a_min, a_max))
+    result = objects(x).copy(order="K")
     if lower is not None:
         result = objects(function("maximum")(result, objects(lower)))
     if upper is not None:
@@ -60,13 +72,8 @@ def clip(x: Any, lower: Any = None, upper: Any = None, **bounds: Any) -> Values:
     return of(result)
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Values:
-    """`np.linalg.norm`: the root of the sum of squares."""
-    if ord not in (None, 2, "fro") or (ord == 2 and axis is None and np.ndim(objects(x)) == 2):
-        refuse(f"np.linalg.norm has ord=None and, of vectors, 2 in a kernel, got {ord!r}")
-    entries = numbers_of(objects(x))
-    squares = reduce_axes("add", function("multiply")(entries, entries), axis, keepdims)
-    return of(np.frompyfunc(root_of_squares, 1, 1)(squares))
+def _clip_method(x: Values, min: Any = None, max: Any = None, out: Any = None) -> Values:
+    return clip(x, min, max, out)
 
 
 def solve_symmetric(A: Any, b: Any) -> Any:
@@ -103,13 +110,18 @@ def _rearranging_function(
     return form
 
 
-def check_options(name: str, options: dict[str, Any]) -> None:
-    """Raise for options that would be ignored: a dtype, an output array, a mask."""
-    check_dtype(f"np.{name}", options.pop("dtype", None))
-    for option in ("out", "where", "casting", "initial"):
-        value = options.pop(option, None)
-        if value is not None and value is not np._NoValue:  # type: ignore[attr-defined]
-            refuse(f"np.{name} has no {option}= in a kernel")
+def _moving_function(move: Callable[..., Any]) -> Callable[..., Any]:
+    """Kernel version of a function that moves entries. Its result has the first argument's dtype in
+    NumPy, also where it adds zeros or inserts numbers."""
+    form = _rearranging_function(move, _plain)
+
+    def of_first_kind(first: Any, *args: Any, **options: Any) -> Any:
+        made = form(first, *args, **options)
+        if move in FILLING and truths(objects(first)):
+            return of(truths_of(made.entries))
+        return made
+
+    return of_first_kind
 
 
 def _holds_values(x: Any) -> bool:
@@ -121,6 +133,8 @@ def _holds_values(x: Any) -> bool:
 
 def _plain(x: Any) -> Any:
     """An argument with an array of entries instead of values, or of a list of values."""
+    if isinstance(x, Values):
+        return x.array
     return objects(x) if _holds_values(x) else x
 
 
@@ -143,9 +157,22 @@ def _computing_function(move: Callable[..., Any]) -> Callable[..., Any]:
                 "write x.astype(float)"
             )
         made = form(*args, **options)
-        return of(np.frompyfunc(_entry_of_operand, 1, 1)(made.entries))
+        made = of(np.frompyfunc(_entry_of_operand, 1, 1)(made.entries))
+        return array_of(made) if move in (np.tensordot, np.cross) else made
 
     return checked_form
+
+
+def einsum(*args: Any, **options: Any) -> Values:
+    """`np.einsum`. Of one array whose entries it does not add, NumPy returns a view."""
+    arrays = [x for x in args if _holds_values(x)]
+    if len(arrays) == 1 and isinstance(arrays[0], Values) and not truths(arrays[0].entries):
+        like = np.zeros(arrays[0].shape)
+        plain: list[Any] = [like if x is arrays[0] else x for x in args]
+        if np.shares_memory(np.einsum(*plain, **options), like):
+            return of(np.einsum(*map(_plain, args), **options))
+    made: Values = _computing_function(np.einsum)(*args, **options)
+    return made
 
 
 class _Operand:
@@ -185,35 +212,36 @@ def _operand(x: Any) -> Any:
     return x
 
 
-def _reducing_function(name: str) -> Callable[..., Any]:
-    def form(a: Any, axis: Any = None, keepdims: Any = False, **options: Any) -> Values:
-        return of(reduce_axes(name, objects(a), axis, keepdims is True, **options))
+def _like(value: Any) -> Callable[..., Any]:
+    """Kernel version of `np.zeros_like` or `np.ones_like`."""
+
+    def form(
+        a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None, **_: Any
+    ) -> Values:
+        return full_like(a, value, dtype, order, subok, shape)
 
     return form
 
 
-def mean(a: Any, axis: Any = None, keepdims: Any = False, **options: Any) -> Values:
-    """`np.mean`."""
-    check_options("mean", options)
-    entries = objects(a)
-    total = objects(of(reduce_axes("add", entries, axis, keepdims is True)))
-    return of(function("multiply")(total, total.size / max(entries.size, 1)))
-
-
-def _like(value: float) -> Callable[..., Any]:
-    def form(a: Any, dtype: Any = None, *_: Any, **options: Any) -> Values:
-        shape, entries = options.get("shape"), objects(a)
-        made = np.full(entries.shape if shape is None else shape, value, dtype=object)
-        return _of_dtype(made, entries, dtype)
-
-    return form
-
-
-def full_like(a: Any, value: Any, dtype: Any = None, **options: Any) -> Values:
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: Any = "K",
+    subok: bool = True,
+    shape: Any = None,
+    **_: Any,
+) -> Values:
     """`np.full_like`."""
-    shape, entries = options.get("shape"), objects(a)
-    made = np.broadcast_to(objects(value), entries.shape if shape is None else shape).copy()
-    return _of_dtype(made, entries, dtype)
+    entries = objects(a)
+    made = np.full_like(entries, 0.0, object, order, subok, shape)
+    made[...] = objects(fill_value)
+    return array_of(_of_dtype(made, entries, dtype))
+
+
+def _copied(a: Any, order: Any = "K", subok: bool = False) -> Values:
+    """`np.copy`."""
+    return array_of(objects(a).copy(order))
 
 
 def _of_dtype(made: Any, like: Any, dtype: Any) -> Values:
@@ -256,7 +284,6 @@ MOVING: tuple[Callable[..., Any], ...] = (
     np.diagflat,
     np.tril,
     np.triu,
-    np.copy,
 )
 """Functions that move entries."""
 
@@ -278,32 +305,30 @@ ADDING: tuple[Callable[..., Any], ...] = (
     np.inner,
     np.dot,
     np.tensordot,
-    np.einsum,
     np.cumsum,
     np.cumprod,
     np.diff,
 )
 """Functions that add and multiply entries."""
 
-OF_BITS = {*ADDING} - {np.trace, np.cumsum, np.cumprod}
+OF_BITS = {*ADDING, np.einsum} - {np.trace, np.cumsum, np.cumprod}
 """Functions that NumPy computes in bool if all arguments are bool."""
 
-SUMS = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
-SUMS |= {"amax": "maximum", "amin": "minimum", "any": "logical_or", "all": "logical_and"}
+FILLING = {np.diag, np.diagflat, np.tril, np.triu, np.insert}
+"""Functions that put numbers between the entries that they move."""
 
 for _function in MOVING:
-    ARRAY_FUNCTIONS[_function] = _rearranging_function(_function, _plain)
+    ARRAY_FUNCTIONS[_function] = _moving_function(_function)
 for _function in JOINING:
     ARRAY_FUNCTIONS[_function] = _rearranging_function(_function, _sequence)
 for _function in ADDING:
     ARRAY_FUNCTIONS[_function] = _computing_function(_function)
-for _name, _ufunc in SUMS.items():
-    ARRAY_FUNCTIONS[getattr(np, _name)] = _reducing_function(_ufunc)
+ARRAY_FUNCTIONS |= REDUCTIONS
 ARRAY_FUNCTIONS |= {
+    np.copy: _copied,
+    np.einsum: einsum,
     np.where: where,
     np.clip: clip,
-    np.linalg.norm: norm,
-    np.mean: mean,
     np.vdot: lambda a, b: np.dot(np.ravel(a), np.ravel(b)),
     np.zeros_like: _like(0.0),
     np.ones_like: _like(1.0),
@@ -330,16 +355,13 @@ METHOD_NAMES = (
     "any",
     "all",
     "mean",
-    "clip",
     "dot",
-    "reshape",
     "ravel",
     "transpose",
     "swapaxes",
     "squeeze",
     "diagonal",
     "trace",
-    "copy",
     "cumsum",
     "repeat",
     "take",
@@ -348,7 +370,8 @@ METHOD_NAMES = (
 METHODS |= {name: ARRAY_FUNCTIONS[getattr(np, name)] for name in METHOD_NAMES}
 METHODS["flatten"] = lambda self, *order: self.ravel(*order).copy()
 METHODS["tolist"] = lambda self: [x.tolist() if x.ndim else x for x in self]
-METHODS["item"] = lambda self: self.reshape(())
+METHODS["item"] = lambda self, *index: of(self.entries.item(*index))
+METHODS["clip"] = _clip_method
 # For arrays that hold single values, as in np.sin(np.array([x[0], 1.0])), NumPy's loops call a
 # method.
 METHODS |= {
@@ -358,11 +381,16 @@ METHODS |= {
 
 def _reshape(self: Values, *shape: Any, **options: Any) -> Values:
     wanted = shape[0] if len(shape) == 1 else shape
-    return of(self.entries.reshape(wanted, **options))
+    return of(self.array.reshape(wanted, **options))
 
 
 def _transpose(self: Values, *axes: Any) -> Values:
-    return of(self.entries.transpose(*axes))
+    return of(self.array.transpose(*axes))
+
+
+def _copy(self: Values, order: Any = "C") -> Values:
+    return self if self.is_scalar else array_of(self.entries.copy(order))
 
 
 METHODS |= {"reshape": _reshape, "transpose": _transpose}
+METHODS["copy"] = _copy

@@ -186,6 +186,7 @@ NOT_OF_TRUTHS = {
         ("floor_divide", "remainder", "mod", "reciprocal"), "NumPy divides them as small integers"
     ),
     **dict.fromkeys(("power", "float_power", "square"), "NumPy takes them for small integers"),
+    **dict.fromkeys(("floor", "ceil"), "NumPy's versions differ"),
 }
 """Functions of numbers that do not accept conditions alone, with the reason."""
 

@@ -81,7 +81,7 @@ class StateForm:
             size = int(np.prod(shape, dtype=int))
             array: Any = np.empty(size, dtype=object)
             array[:] = entries[first : first + size]
-            arrays.append(of(array.reshape(shape)))
+            arrays.append(of(array.reshape(shape) if shape else array[0]))
             first += size
         return rebuilt(self.state, iter(arrays))
 

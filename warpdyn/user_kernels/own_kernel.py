@@ -36,11 +36,11 @@ from . import results as _results
 from . import signature as _signature
 from .one_robot import OneRobot
 from .random_states import random_states, refuse_different_programs
-from .refusals import with_place
+from .refusals import RecordingError, refuse, with_place
 from .results import Results
 from .signature import Shape, SharedArray, Signature, Table
 from .table_lookups import LookupTable
-from .values import values_of_nested
+from .values import objects, of, values_of_nested
 
 ENV = "env"
 """The input with the environment's index, for functions that use it."""
@@ -80,8 +80,49 @@ class OwnKernel(Function[..., Any]):
     def __call__(self, *args: Any, **options: Any) -> Any:
         """The result for arrays or, inside another kernel, for its robot's values."""
         if args and isinstance(args[0], OneRobot):
-            return self.text(*args, **options)
+            return self._record_in_place(args[0], args[1:], options)
         return super().__call__(*args, **options)
+
+    def _record_in_place(
+        self, robot: OneRobot, args: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
+        """The result for another kernel's values, which must have the shapes that the signature
+        names."""
+        try:
+            bound = self.signature.call.bind(robot, *args, **options).arguments
+        except TypeError as error:
+            raise TypeError(f"{self.__name__}{self.signature.call}: {error}") from None
+        for name in ("params", "out"):
+            if bound.get(name) is not None:
+                refuse(f"{name}= belongs to the call of the outer kernel, not to {self.__name__}")
+        arrays = []
+        for name, each in self.signature.arrays.items():
+            x = bound.get(name)
+            if name not in bound:
+                x = self._default(name, robot._model)
+            elif x is not None and not isinstance(x, LookupTable):
+                x = of(objects(x)) if isinstance(x, (list, tuple)) else x
+                shape, needed = objects(x).shape, each.sizes(robot._model)
+                if shape != needed:
+                    refuse(f"{self.__name__}: {name} must have the shape {needed}, got {shape}")
+            arrays.append(x)
+        chosen = {n: bound.get(n, x) for n, x in self.signature.defaults.items()}
+        return self.text(robot, *arrays, **chosen)
+
+    def _default(self, name: str, model: Model) -> Any:
+        """The default of an array that is left out: an array of its shape, as if it had been passed.
+        None, and a number of an argument of shape (), stay as they are."""
+        argument = self.signature.arrays[name]
+        default, shape = argument.default[0], argument.sizes(model)
+        if default is None:
+            return None
+        array = np.array(default)
+        if array.dtype.kind not in "biuf" or (array.ndim and array.shape != shape):
+            raise TypeError(
+                f"{self.__name__}: the default of {name!r} must be one number, or numbers of the shape {shape}, "
+                f"got {default!r}"
+            )
+        return np.broadcast_to(array, shape).copy() if shape else default
 
     def __reduce__(self) -> str:
         return self.__qualname__
@@ -187,6 +228,12 @@ class OwnKernel(Function[..., Any]):
             whole = replace(probe, algorithms=(text,))
             programs = [record_call(whole, input_shapes(probe), True) for _ in range(2)]
             refuse_different_programs(self.__name__, *programs)
+        for n, result in results.by_name.items():
+            if n in shapes and result.shape != shapes[n]:
+                raise RecordingError(
+                    f"{self.__name__}: its result {n!r} has the shape {result.shape}, and the array {n!r} has "
+                    f"{shapes[n]}; give the result another name"
+                )
         # Nested lists do not show the shape of a matrix without rows.
         of_results = {n: r.shape for n, r in results.by_name.items() if n not in shapes}
         return _PreparedKernel(
@@ -254,7 +301,9 @@ class _KernelAlgorithm:
             )
             for n, x in zip(self.names, arrays, strict=False)
         }
-        arguments = [values[n] if n in values else each.default[0] for n, each in declared.items()]
+        arguments = [
+            values[n] if n in values else self.kernel._default(n, self.model) for n in declared
+        ]
         try:
             with np.errstate(all="ignore"):  # for operations on plain numbers, as in a kernel
                 return self.kernel.text(robot, *arguments, **options), robot

@@ -10,10 +10,11 @@ import numpy as np
 from ..algebra import row_arrays
 from ..algebra.row_arrays import RowArray
 from ..algebra.scalar import select_less
+from .conditions import less, truth
 from .elementary import number
 from .loops import State, StateForm, end_of_loop
 from .refusals import refuse
-from .values import Values, objects, of
+from .values import Values, objects, of, truths
 
 Arrays = Any
 """An array, or a tuple or dictionary of arrays."""
@@ -31,6 +32,8 @@ class ArrayRows:
             refuse(f"an array of a loop needs rows, got shape {entries.shape}")
         rows = entries.reshape(len(entries), -1)
         self.rows = RowArray([[number(x) for x in row] for row in rows])
+        self.of_conditions = truths(entries)
+        """True if the array is one of conditions; its rows hold 0 and 1."""
         self.shape: tuple[int, ...] = entries.shape
         self.ends: list[tuple[Any, Any]] = []
         """The number of the step, and that of the steps that the environment takes, of each loop with
@@ -49,10 +52,10 @@ class ArrayRows:
             if index != slice(None):
                 refuse("an array of a loop has single rows, a[k], or all of them, a[:]")
             whole = np.concatenate(
-                [_row(self.rows[k], (1, *self.shape[1:])) for k in range(len(self))]
+                [self._row(self.rows[k], (1, *self.shape[1:])) for k in range(len(self))]
             )
             return of(whole)[(index, *rest)] if rest else of(whole)
-        row = of(_row(_with_line(lambda: self.rows[self._index(index)]), self.shape[1:]))
+        row = of(self._row(_with_line(lambda: self.rows[self._index(index)]), self.shape[1:]))
         return row[rest] if rest else row
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -61,14 +64,14 @@ class ArrayRows:
             refuse("an array of a loop is written row by row, a[k] = x")
         place = self._index(index)
         if rest:
-            row = of(_row(_with_line(lambda: self.rows[place]), self.shape[1:]))
+            row = of(self._row(_with_line(lambda: self.rows[place]), self.shape[1:]))
             row[rest] = value
             value = row
         try:
             entries = np.broadcast_to(objects(value), self.shape[1:])
         except ValueError:
             refuse(f"a row of this array has shape {self.shape[1:]}, got {objects(value).shape}")
-        flat = [number(x) for x in entries.flat]
+        flat = [number(truth(x) if self.of_conditions else x) for x in entries.flat]
         for step, last in self.ends:  # where a loop has ended, the row stays
             before = _with_line(lambda: self.rows[place])
             flat = [select_less(step, last, x, y) for x, y in zip(flat, before, strict=True)]
@@ -82,6 +85,12 @@ class ArrayRows:
             "an array of a loop is not an argument of a function; read a[k], or a[:] for the whole array"
         )
 
+    def _row(self, scalars: Sequence[Any], shape: tuple[int, ...]) -> Any:
+        """Scalars as an array of entries; of shape () the entry itself."""
+        array: Any = np.empty(len(scalars), dtype=object)
+        array[:] = [less(0.5, x) for x in scalars] if self.of_conditions else scalars
+        return array.reshape(shape) if shape else array[0]
+
     def _index(self, index: Any) -> Any:
         """An index as a scalar; a whole number of Python may count from the end."""
         if isinstance(index, (int, np.integer)) and not isinstance(index, bool):
@@ -94,13 +103,6 @@ class ArrayRows:
 def _parts(key: Any) -> tuple[Any, tuple[Any, ...]]:
     """The index of a row, and the rest of an index."""
     return (key[0], key[1:]) if isinstance(key, tuple) else (key, ())
-
-
-def _row(scalars: Sequence[Any], shape: tuple[int, ...]) -> Any:
-    """Scalars as an array of entries."""
-    array: Any = np.empty(len(scalars), dtype=object)
-    array[:] = scalars
-    return array.reshape(shape)
 
 
 def _with_line(function: Callable[[], Any]) -> Any:

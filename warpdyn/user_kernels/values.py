@@ -24,6 +24,15 @@ LARGEST_CONSTANT = 4096
 """Largest number of entries in an array of numbers that may become constants of a program."""
 
 
+def _in_place(ufunc: np.ufunc) -> Callable[[Values, Any], Any]:
+    """The operator in place, such as += for `np.add`."""
+
+    def operate(self: Values, other: Any) -> Any:
+        return ufunc(self, other) if self.is_scalar else ufunc(self, other, out=(self,))
+
+    return operate
+
+
 class Values(NDArrayOperatorsMixin):
     """An array of scalars whose values are known when the kernel runs, with NumPy's operations.
 
@@ -44,13 +53,12 @@ class Values(NDArrayOperatorsMixin):
         self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any
     ) -> Any:
         arrays = [objects(x) for x in inputs]
-        if ufunc is np.matmul and method == "__call__":
-            result: Any = product(*arrays)
-        elif method == "__call__" and not options:
-            result = function(ufunc.__name__)(*arrays)
+        if method == "__call__" and not options:
+            form = WHOLE_ARRAYS.get(ufunc.__name__) or function(ufunc.__name__)
+            result: Any = form(*arrays)
         elif method == "reduce":
-            result = reduce_axes(ufunc.__name__, arrays[0], **options)
-        elif method == "outer":
+            result = WHOLE_ARRAYS["reduce"](ufunc.__name__, arrays[0], **options)
+        elif method == "outer" and not options:
             first, second = arrays
             result = function(ufunc.__name__)(
                 first.reshape(first.shape + (1,) * second.ndim), second
@@ -99,8 +107,19 @@ class Values(NDArrayOperatorsMixin):
         return int(self.entries.size)
 
     @property
+    def is_scalar(self) -> bool:
+        """True where NumPy has a scalar: shape (), and no view. A scalar cannot be written in place,
+        and `y = x; y += 1` does not change x."""
+        return not self.entries.ndim and self.entries.base is None
+
+    @property
+    def array(self) -> Any:
+        """The entries for functions that return views: of a scalar a copy, as in NumPy."""
+        return self.entries.copy() if self.is_scalar else self.entries
+
+    @property
     def T(self) -> Values:
-        return Values(self.entries.T)
+        return Values(self.entries.T) if self.ndim else self
 
     def __len__(self) -> int:
         if not self.entries.ndim:
@@ -113,7 +132,7 @@ class Values(NDArrayOperatorsMixin):
         return (of(x) for x in self.entries)
 
     def __getitem__(self, key: Any) -> Values:
-        return of(self.entries[_index(key)])
+        return of(self.array[_index(key)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._check_writable()
@@ -159,6 +178,8 @@ class Values(NDArrayOperatorsMixin):
         return copied
 
     def _check_writable(self) -> None:
+        if self.is_scalar:
+            refuse("a single value cannot be written in place, as in NumPy; write x = value")
         # A view that was made before its memory was shared has no mark of it.
         if not all(memory.flags.writeable for memory in _memories(self.entries)):
             refuse(
@@ -168,6 +189,13 @@ class Values(NDArrayOperatorsMixin):
 
     def __repr__(self) -> str:
         return show_expressions(self.entries)
+
+    # Operators that write arrays, and give scalars a new value.
+
+    __iadd__, __isub__, __imul__ = map(_in_place, (np.add, np.subtract, np.multiply))
+    __itruediv__, __ifloordiv__ = map(_in_place, (np.divide, np.floor_divide))
+    __imod__, __ipow__, __imatmul__ = map(_in_place, (np.remainder, np.power, np.matmul))
+    __iand__, __ior__, __ixor__ = map(_in_place, (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
 
     # Operations that need a known value.
 
@@ -220,6 +248,15 @@ def check_dtype(name: str, dtype: Any) -> None:
         )
 
 
+def check_options(name: str, options: dict[str, Any]) -> None:
+    """Raise for options that would be ignored: a dtype, an output array, a mask."""
+    check_dtype(f"np.{name}", options.pop("dtype", None))
+    for option in ("out", "where", "casting", "initial"):
+        value = options.pop(option, None)
+        if value is not None and value is not np._NoValue:  # type: ignore[attr-defined]
+            refuse(f"np.{name} has no {option}= in a kernel")
+
+
 def of(entries: Any) -> Values:
     """Values of an array of entries, or of a single entry."""
     if isinstance(entries, np.ndarray):
@@ -237,11 +274,15 @@ def objects(x: Any) -> Any:
         return of(bool(x)).entries
     if isinstance(x, (Condition, Symbol)):
         return of(x).entries
-    if isinstance(x, (int, float, np.number)):
+    if isinstance(x, (int, float)) or (isinstance(x, np.number) and x.dtype.kind in "iuf"):
         return of(float(x)).entries
     if isinstance(x, (list, tuple)):
         return _of_list(x)
     if isinstance(x, np.ndarray):
+        if isinstance(x, (np.matrix, np.ma.MaskedArray)) or x.dtype.kind not in "biufO":
+            refuse(
+                f"a kernel computes with real numbers in NumPy's plain arrays, got {type(x).__name__} of {x.dtype}"
+            )
         if x.dtype == object:
             return _unwrap(x)
         if x.size > LARGEST_CONSTANT:
@@ -279,6 +320,12 @@ def nest_entries(entries: Any) -> Any:
     return np.frompyfunc(number, 1, 1)(entries).tolist() if entries.ndim else number(entries[()])
 
 
+def array_of(entries: Any) -> Values:
+    """Values of an array where NumPy returns an array also for shape (), not a scalar."""
+    values = entries if isinstance(entries, Values) else of(entries)
+    return Values(values.entries[None][0, ...], values.whole) if values.is_scalar else values
+
+
 def values_of_nested(lists: Any, shape: tuple[int, ...]) -> Values:
     """Values of the given shape from nested lists of scalars. Lists alone do not show the shape of
     a matrix without rows."""
@@ -290,7 +337,7 @@ def values_of_nested(lists: Any, shape: tuple[int, ...]) -> Values:
 
 def _unwrap(array: np.ndarray) -> np.ndarray:
     """An array of objects in which each single value is replaced by its entry."""
-    result: np.ndarray = np.empty(array.shape, dtype=object)
+    result: np.ndarray = np.empty_like(array)
     for k, x in enumerate(array.flat):
         if isinstance(x, Values):
             if x.entries.ndim:
@@ -299,7 +346,7 @@ def _unwrap(array: np.ndarray) -> np.ndarray:
         elif isinstance(x, np.bool_):
             x = bool(x)
         elif not isinstance(x, (bool, Condition, float)) and isinstance(x, (int, np.number)):
-            x = float(x)
+            x = objects(x)[()]
         result.flat[k] = x
     return of_one_kind(result)
 
@@ -310,65 +357,6 @@ def function(name: str) -> Callable[..., Any]:
     form = of_entries(name)
     arguments = getattr(np, name).nin
     return np.frompyfunc(form, arguments, 1)
-
-
-def product(a: Any, b: Any) -> Any:
-    """a @ b, by sums that leave out zeros."""
-    if not (a.ndim and b.ndim) or a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
-        refuse(f"the product of shapes {a.shape} and {b.shape} is not defined")
-    left = a if a.ndim > 1 else a[None]
-    right = b if b.ndim > 1 else b[:, None]
-    if truths(a) and truths(b):
-        refuse(
-            "@ of conditions alone has no form in a kernel; write x.astype(float), or np.any(a & b)"
-        )
-    products = function("multiply")(left[..., :, :, None], right[..., None, :, :])
-    total = reduce_axes("add", products, axis=-2)
-    total = objects(total)
-    if a.ndim == 1:
-        total = total[..., 0, :]
-    return total[..., 0] if b.ndim == 1 else total
-
-
-STARTS = {"add": 0.0, "multiply": 1.0, "logical_and": True, "logical_or": False}
-"""Results of a reduction of nothing."""
-
-
-def reduce_axes(
-    name: str,
-    entries: Any,
-    axis: int | tuple[int, ...] | None = 0,
-    keepdims: bool = False,
-    **options: Any,
-) -> Any:
-    """The entries along axes, combined by NumPy's function of two arguments."""
-    more = {key for key, x in options.items() if x is not None and x is not np._NoValue}  # type: ignore[attr-defined]
-    if more - {"dtype"}:
-        refuse(f"np.{name}.reduce has no {', '.join(sorted(more))} in a kernel")
-    if name in ("add", "multiply"):
-        if not (truths(entries) and options.get("dtype") in (int, np.int64)):
-            check_dtype(f"np.{name}.reduce", options.get("dtype"))
-        entries = numbers_of(entries)  # NumPy counts conditions
-    else:
-        check_dtype(f"np.{name}.reduce", options.get("dtype"))
-    chosen = range(entries.ndim) if axis is None else np.atleast_1d(axis)
-    axes = sorted({int(k) % entries.ndim for k in chosen}) if entries.ndim else []
-    form = of_entries(name)
-    result = entries if axes else entries.copy()
-    for k in reversed(axes):
-        moved = np.moveaxis(result, k, 0)
-        rows = [moved[i : i + 1].reshape(moved.shape[1:]) for i in range(len(moved))]
-        if not rows and name not in STARTS:
-            refuse(f"np.{name} of no entries is not defined")
-        total: Any = (
-            rows[0].copy() if rows else np.full(moved.shape[1:], STARTS[name], dtype=object)
-        )
-        for row in rows[1:]:
-            total = of(np.frompyfunc(form, 2, 1)(total, row)).entries
-        result = total
-        if keepdims:
-            result = np.expand_dims(result, k)
-    return result
 
 
 def _index(key: Any) -> Any:
@@ -398,3 +386,6 @@ REMEDIES: dict[Callable[..., Any], str] = {}
 
 METHODS: dict[str, Callable[..., Any]] = {}
 """Methods of arrays; `array_functions` fills it."""
+
+WHOLE_ARRAYS: dict[str, Callable[..., Any]] = {}
+"""The product `matmul`, and `reduce`, which combines entries along axes; `reductions` fills it."""

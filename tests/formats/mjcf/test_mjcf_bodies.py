@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mjcf_texts import INERTIAL, body, load
-from mujoco_peer import Peer
+from mujoco_peer import Peer, mujoco
 from states import error, states
 
 import warpdyn as wd
@@ -105,6 +105,35 @@ def test_compiler_settings_that_skip_fused_bodies_are_refused(
         load(text.format("true"))
     assert load(text.format("false")).total_mass >= 1.0
     assert load(text.format("true").replace(settings, "")).nv == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "joint", "inner", "said"),
+    [
+        ('alignfree="true"', "<freejoint/>", "", 'body "a" has no child, so that MuJoCo moves'),
+        ("", '<freejoint align="true"/>', "", 'body "a" has no child, so that MuJoCo moves'),
+        ('alignfree="true"', "<freejoint/>", "<body><joint/><geom size='1'/></body>", ""),
+        ('alignfree="true"', '<freejoint align="false"/>', "", ""),
+        ('inertiafromgeom="true"', "<joint/>", "", '"a" has other geoms after "b" is joined'),
+        ('inertiafromgeom="auto"', "<joint/>", "", ""),
+        ('inertiafromgeom="true"', "<joint/><geom size='1'/>", "", ""),
+    ],
+)
+def test_fused_bodies_that_change_their_parent_are_refused(
+    settings: str, joint: str, inner: str, said: str
+) -> None:
+    """MuJoCo aligns a free body that has no child left, and weighs a body by its child's geoms."""
+    inertial = '<inertial pos="1 0 0" mass="3" diaginertia="1 1 1"/>'
+    text = f"""<mujoco><compiler {settings} fusestatic="{{}}"/><worldbody><body name="a">{joint}{inertial}
+    <body name="b"><geom size="0.1" mass="1"/>{inner}</body></body></worldbody></mujoco>"""
+    if said:
+        with pytest.raises(ModelError, match=said):
+            load(text.format("true"))
+    else:
+        model = load(text.format("true"))
+        peer = mujoco.MjModel.from_xml_string(text.format("true"))
+        assert np.isclose(model.total_mass, peer.body_mass.sum(), rtol=1e-12)
+    assert load(text.format("false")).total_mass >= 4.0
 
 
 def test_dry_friction_of_free_joints_is_remarked() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from sdf_texts import (
@@ -20,8 +22,9 @@ from sdf_texts import (
 
 from warpdyn.formats.robot_source import xml_root
 from warpdyn.formats.sdf import sdf_values as chosen
+from warpdyn.formats.sdf.sdf import load_sdf
 from warpdyn.formats.sdf.sdf_values import SdfValues, child, children, place
-from warpdyn.model.description import ModelError
+from warpdyn.model.description import ModelError, ModelWarning
 from warpdyn.model.joints import KINDS
 
 
@@ -87,14 +90,42 @@ def test_empty_poses_are_the_identity() -> None:
 
 
 def test_the_frame_attribute_of_old_files_means_relative_to() -> None:
-    """Versions before 1.7 have pose/@frame. Later versions ignore it."""
+    """Versions before 1.7 have pose/@frame. Later versions ignore it, with a remark."""
     text = robot(
         link("a", "1 0 0 0 0 0"),
         '<link name="b"><pose frame="a">0 1 0 0 0 0</pose><inertial/></link>',
     )
     old, new = text.replace("1.9", "1.6"), text
     assert poses(load(old, floating_base=False))["b"][:3, 3].tolist() == [1, 1, 0]
-    assert poses(load(new, floating_base=False))["b"][:3, 3].tolist() == [0, 1, 0]
+    with pytest.warns(ModelWarning, match='ignored attribute "frame" of <pose>'):
+        assert poses(load_sdf(new, floating_base=False))["b"][:3, 3].tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("part", "attribute"),
+    [
+        ('<link name="b" placement_frame="none"><inertial/></link>', '"placement_frame" of <link>'),
+        ('<frame name="f" relative_to="a"/>', '"relative_to" of <frame>'),
+        (
+            '<link name="b"><inertial/><collision name="c"><pose frame="a">0 0 1 0 0 0</pose>'
+            "<geometry><sphere/></geometry></collision></link>",
+            '"frame" of <pose>',
+        ),
+        (
+            '<link name="b"><inertial/></link><joint name="j" type="revolute"><parent>a</parent>'
+            '<child>b</child><axis><xyz relative_to="a">0 0 1</xyz></axis></joint>',
+            '"relative_to" of <xyz>',
+        ),
+    ],
+)
+def test_an_attribute_that_is_not_read_is_remarked(part: str, attribute: str) -> None:
+    """It may be meant for another element, or another version."""
+    assert [
+        x for x in remarks(robot(link("a"), part)) if x.startswith(f"ignored attribute {attribute}")
+    ]
+    assert not load(
+        robot(link("a"), re.sub(r' (placement_frame|relative_to|frame)="\w+"', "", part))
+    ).warnings
 
 
 def test_comments_may_be_between_numbers() -> None:

@@ -179,7 +179,8 @@ class Job:
                     return result
 
                 bound = BoundCall(run_in_place)
-            bound.held = (self.keep, commands)
+            arrays = [*self.keep[0].values(), *self.results]
+            bound.held = (self.keep, commands, [self.library.hold(x) for x in arrays])
             return bound
 
         def run(*surplus: Any) -> Array:

@@ -129,6 +129,45 @@ def refuse_fused(
                 f"{values.source}: <compiler>: with fusestatic, boundmass and boundinertia do not "
                 f'count body "{body.name}"; leave fusestatic out, or remove that body'
             )
+        parent = bodies.get(body.parent)
+        if parent is None or body.joints or parent.name in still:
+            continue
+        written = [each.name for each in (parent, body) if _uses_inertial_without_geoms(each)]
+        if written:
+            raise ModelError(
+                f'{values.source}: <compiler>: with fusestatic and inertiafromgeom="true", body "{written[0]}" '
+                f'has other geoms after "{body.name}" is joined to "{parent.name}"; leave fusestatic out'
+            )
+        if parent.free and _wants_alignment(values, parent) and not _moves_below(bodies, parent):
+            raise ModelError(
+                f'{values.source}: <compiler>: with fusestatic, body "{parent.name}" has no child, so that MuJoCo '
+                f'moves its frame to its principal axes; leave fusestatic out, or write align="false"'
+            )
+
+
+def _uses_inertial_without_geoms(body: BodyElement) -> bool:
+    """True if the <inertial> counts only because the body has no geoms."""
+    matter = body.matter
+    rule = matter.compiler.inertiafromgeom
+    return rule == "true" and matter.inertial is not None and not matter.geoms
+
+
+def _moves_below(bodies: Mapping[str, BodyElement], top: BodyElement) -> bool:
+    """True if a body below `top` has a joint."""
+    below = {top.name}
+    for body in bodies.values():
+        if body.parent in below:
+            if body.joints:
+                return True
+            below.add(body.name)
+    return False
+
+
+def _wants_alignment(values: MjcfValues, body: BodyElement) -> bool:
+    """True if the file asks for alignment of a body with one free joint."""
+    element, written, _ = body.joints[0]
+    word = values.choice(element, "align", written, "auto", ("auto", "true", "false"))
+    return word == "true" or (word == "auto" and values.compiler_of(element).alignfree)
 
 
 def align_to_principal_axes(values: MjcfValues, body: BodyElement, link: Link) -> Link:
@@ -136,10 +175,7 @@ def align_to_principal_axes(values: MjcfValues, body: BodyElement, link: Link) -
     MuJoCo then moves the body's frame there, and q with it."""
     if [written.get("type") for _, written, _ in body.joints] != ["free"]:
         return link
-    element, written, _ = body.joints[0]
-    word = values.choice(element, "align", written, "auto", ("auto", "true", "false"))
-    wanted = word == "true" or (word == "auto" and values.compiler_of(element).alignfree)
-    if not wanted or body.carries:
+    if not _wants_alignment(values, body) or body.carries:
         return link
     principal = body.matter.principal
     back = principal.inverse()

@@ -59,6 +59,7 @@ def check_contact_attributes(values: MjcfValues, element: Element, written: Attr
 def _are_finite(text: str) -> bool:
     """True for finite numbers, or none."""
     try:
-        return "_" not in text and all(math.isfinite(float(word)) for word in text.split())
+        plain = text.isascii() and "_" not in text
+        return plain and all(math.isfinite(float(word)) for word in text.split())
     except ValueError:
         return False

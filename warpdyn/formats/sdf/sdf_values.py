@@ -67,6 +67,19 @@ WITHOUT_DYNAMICS = {
 }
 """SDFormat elements that change no motion here: ignored without a remark."""
 
+ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
+    "model": ("name", "canonical_link", "placement_frame"),
+    "link": ("name",),
+    "joint": ("name", "type"),
+    "frame": ("name", "attached_to"),
+    "visual": ("name",),
+    "collision": ("name",),
+    "inertial": ("auto",),
+    "mimic": ("joint", "axis"),
+    "xyz": ("expressed_in",),
+}
+"""Attributes that are read; `SdfValues` adds those of <pose>. Others are remarked."""
+
 TRUE, FALSE = {"1", "true"}, {"0", "false"}
 
 OLD_INFINITY = 1e16
@@ -86,7 +99,8 @@ class SdfValues(Reading):
     # Elements.
 
     def look_over(self, element: Element) -> None:
-        """Note child elements that are not read, unless they change nothing."""
+        """Note attributes and child elements that are not read, unless they change nothing."""
+        self._look_over_attributes(element)
         tag, seen = tag_name(element), set[str]()
         many = ("link", "joint", "frame", "model", "include", "visual", "collision")
         for child in element:
@@ -97,6 +111,19 @@ class SdfValues(Reading):
             elif name not in WITHOUT_DYNAMICS and not _says_nothing(child):
                 self.ignore(f"element <{name}> of <{tag}>", child)
             seen.add(name)
+
+    def _look_over_attributes(self, element: Element) -> None:
+        """Note attributes of the element, its pose and its axis that are not read. A misplaced one
+        may mean another frame, such as `frame` of a <pose> from 1.7 on."""
+        tag = tag_name(element)
+        frame = "relative_to" if self.version >= (1, 7) else "frame"
+        read = (frame, "degrees", "rotation_format") if tag == "pose" else ATTRIBUTES.get(tag, ())
+        for key, value in element.attrib.items():
+            if key not in read and value.strip():
+                self.ignore(f'attribute "{etree.QName(key).localname}" of <{tag}>', element)
+        inner = {"link": ("pose", "visual", "collision")}.get(tag, ("pose", "xyz"))
+        for part in children(element, *inner):
+            self._look_over_attributes(part)
 
     def name(self, element: Element) -> str:
         name = element.get("name", "")
