@@ -265,7 +265,7 @@ def attach(
     pose: of the other's root in `frame`: a Pose, a 4x4 matrix, x y z, or x y z qx qy qz qw.
     prefix: goes before the other's names. joint: name of the joint, by default "<frame>_to_<root>".
     A configuration of this robot takes the other's joints from the other's configuration of the
-    same name; without one they are neutral.
+    same name; without one they are neutral. Configurations of the other alone are left out.
     """
     self.link(frame)
     root = prefix + other.root
