@@ -208,6 +208,8 @@ def _weights(
 
 def _form(name: str, target: Array, orientation: float) -> tuple[int, ...]:
     """The shape of one environment's target."""
+    if not isinstance(target, (list, tuple)) and not hasattr(target, "shape"):
+        raise TypeError(f"the target of {name} must be an array, got {target!r}")
     shape = tuple(np.shape(target) if isinstance(target, (list, tuple)) else target.shape)
     form = shape[-2:] if shape[-2:] == (4, 4) else shape[-1:]
     if form not in FORMS:

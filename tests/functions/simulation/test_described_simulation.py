@@ -223,7 +223,9 @@ def test_a_neutral_start_outside_the_limits_warns() -> None:
     builder = wd.ModelBuilder("leg").add_link("hip").add_link("shin", mass=1.0, com=(0, 0, -0.1))
     builder.add_joint("knee", "revolute", "hip", "shin", axis=(0, 1, 0), lower=-2, upper=-0.5)
     leg = builder.build()
-    words = r"leg has no configuration 'home'.*knee is 0, outside -2 to -0.5; pass start=.*with_conf"
+    words = (
+        r"leg has no configuration 'home'.*knee is 0, outside -2 to -0.5; pass start=.*with_conf"
+    )
     with pytest.warns(UserWarning, match=words) as caught:
         sim = wd.Simulation(leg, 2, points=[])
     assert caught[0].filename == __file__ and not sim.q.any()
