@@ -333,4 +333,5 @@ def _kind_and_size(
 def _first_pairs(links: Sequence[tuple[str, str]]) -> str:
     shown = [f"{a} and {b}" for a, b in dict.fromkeys(links)]
     more = f" and {len(shown) - LISTED} more" if len(shown) > LISTED else ""
-    return f"{', '.join(shown[:LISTED]) or 'none'}{more}"
+    listed = ", ".join(shown[:LISTED]) or "none: pass pairs=wd.ContactPairs(model)"
+    return f"{listed}{more}"
