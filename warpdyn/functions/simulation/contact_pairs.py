@@ -259,7 +259,10 @@ def pairs_between(pairs: Sequence[ContactPair], first: str, second: str) -> dict
     found = {k: 1.0 for k, each in enumerate(links) if each == (first, second)}
     found |= {k: -1.0 for k, each in enumerate(links) if each == (second, first)}
     if not found:
-        raise KeyError(f"there is no pair of {first} and {second}; there are {_first_pairs(links)}")
+        remedy = "" if links else ": pass pairs=wd.ContactPairs(model)"
+        raise KeyError(
+            f"there is no pair of {first} and {second}; there are {_first_pairs(links)}{remedy}"
+        )
     return found
 
 
@@ -333,5 +336,4 @@ def _kind_and_size(
 def _first_pairs(links: Sequence[tuple[str, str]]) -> str:
     shown = [f"{a} and {b}" for a, b in dict.fromkeys(links)]
     more = f" and {len(shown) - LISTED} more" if len(shown) > LISTED else ""
-    listed = ", ".join(shown[:LISTED]) or "none: pass pairs=wd.ContactPairs(model)"
-    return f"{listed}{more}"
+    return f"{', '.join(shown[:LISTED]) or 'none'}{more}"
