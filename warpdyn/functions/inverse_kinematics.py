@@ -60,8 +60,11 @@ class Solution(NamedTuple, Generic[A]):
 
     @classmethod
     def _from_results(cls, *results: A) -> Solution[A]:
-        """Solution with flags as bool and counts as int32."""
+        """Solution with flags as bool and counts as int32; in a kernel, flags as conditions."""
+        success: Any
         q, success, position, orientation, iterations = results
+        if not views.is_array(success):
+            return cls(q, success > 0.5, position, orientation, iterations)
         return cls(
             q, views.cast(success, "bool"), position, orientation, views.cast(iterations, "int32")
         )
