@@ -45,7 +45,9 @@ def test_arguments_of_a_simulation_are_not_set() -> None:
 def test_a_misspelt_array_is_a_warning() -> None:
     """It would have no effect. Attributes of other names are the user's own."""
     sim = wd.Simulation(wd.load_robot("cartpole"), 2, control=wd.PD(10.0, 1.0))
-    with pytest.warns(UserWarning, match="target is not an array .*; did you mean targets") as caught:
+    with pytest.warns(
+        UserWarning, match="target is not an array .*; did you mean targets"
+    ) as caught:
         sim.target = np.ones((2, 2))
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
