@@ -219,3 +219,11 @@ def test_a_number_for_each_row_is_a_column(library: str, count: int | None) -> N
         views.column("t", make_array(library, np.ones(7)), like)
     with pytest.raises(TypeError, match="got list"):
         views.column("t", [1.0], like)
+
+
+@pytest.mark.parametrize("values", [None, "0.5", [0.0, None], [[0.0], ["a"]], (b"1",)])
+def test_entries_that_are_no_numbers_are_refused(values: object) -> None:
+    """NumPy takes None for NaN, and text for a number."""
+    with pytest.raises(TypeError, match=r"^q must be numbers, got "):
+        views.check_entries("q", values)
+    views.check_entries("q", [[0.0, 1], np.zeros(2)])

@@ -46,7 +46,7 @@ def test_bench_measures_peers_too(tmp_path, capsys):
     said = " ".join(capsys.readouterr().out.split())
     assert all(
         x in said
-        for x in ("Pinocchio", "MuJoCo", "on one core", "python -m benchmarks has more peers")
+        for x in ("Pinocchio", "MuJoCo", "on one core", "python -m benchmarks measures more peers")
     )
     figures = json.loads(file.read_text())["figures"]
     assert [f["algorithm"] for f in figures] == ["fk", "jacobian", "crba", "rnea", "aba"]

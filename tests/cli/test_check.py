@@ -11,7 +11,7 @@ from warpdyn.cli import accuracy
 from warpdyn.cli import check as check_command
 from warpdyn.cli.check import Difference, compare, table
 from warpdyn.cli.command_line import robot_file
-from warpdyn.cli.console import console
+from warpdyn.cli.console import show
 from warpdyn.cli.main import main
 from warpdyn.cli.workload import ARGUMENTS
 from warpdyn.peers import find_peers
@@ -107,7 +107,7 @@ def test_the_table_fits_80_columns(robot, monkeypatch, capsys):
         for dtype in accuracy.LIMITS
         for algorithm in ARGUMENTS
     ]
-    console().print(table(rows))
+    show(table(rows))
     said = capsys.readouterr().out
     assert max(map(len, said.splitlines())) <= 80 and "…" not in said
     assert said.count("1.2e-03 too large") == len(rows)

@@ -48,6 +48,13 @@ def test_an_algorithm_that_is_not_defined_does_not_stop_the_others(monkeypatch, 
     assert said[1].startswith("rnea") and said[1].endswith(" s") and "is ready" in said[2]
 
 
+def test_a_function_that_needs_more_than_states_is_not_compiled(capsys):
+    """Its points cannot be given on the command line."""
+    assert main(["compile", "cartpole", "--algorithm", "point_heights", "--device", "cpu"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "not defined: point_heights() missing 1 required keyword-only argument: 'points'" in out
+
+
 def test_gradients_by_an_unknown_input_are_refused(capsys):
     """One line says so before any compilation."""
     arguments = "compile cartpole --algorithm rnea fk --gradients q speed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rich.table import Table
 
 from warpdyn.cli import console
 
@@ -31,6 +32,18 @@ def test_numbers_have_three_digits(number, text):
 def test_large_numbers_have_three_digits_and_a_word(count, text):
     """Examples are thousand and million."""
     assert console.in_words(count) == text
+
+
+def test_a_table_is_never_cut(monkeypatch, capsys):
+    """A terminal that is too narrow for it wraps its lines. A cut number would be another number."""
+    monkeypatch.setenv("COLUMNS", "12")
+    table = Table()
+    for name in ("a time", "another one"):
+        table.add_column(name, no_wrap=True)
+    table.add_row("1,234,567", "0.000123456")
+    console.show(table)
+    out = capsys.readouterr().out
+    assert "1,234,567" in out and "0.000123456" in out and "…" not in out
 
 
 def test_prose_is_broken_between_words(monkeypatch, capsys):

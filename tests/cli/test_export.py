@@ -59,7 +59,11 @@ def test_a_c_header_may_have_another_name(here: Path) -> None:
         (["rnee"], "did you mean 'rnea'?"),
         (["fk:nohand"], "did you mean 'panda_hand'?"),
         (["rnea,rnea"], "two functions would be called rnea"),
-        (["inverse_kinematics:panda_hand"], "cannot be exported: it repeats until it is done"),
+        (
+            ["inverse_kinematics:panda_hand"],
+            "it repeats until it is done, so that its time depends",
+        ),
+        (["point_heights"], "missing 1 required keyword-only argument: 'points'"),
     ],
 )
 def test_mistakes_are_refused_in_one_line(

@@ -40,10 +40,10 @@ def test_logs_are_labelled(here: Path, capsys: pytest.CaptureFixture[str]) -> No
     command += ["--kernel", "my.py:power", "--columns", "q=observation.state,time=timestamp"]
     assert main([*command, "--dry-run"]) == 0
     said = capsys.readouterr().out
-    assert "1 files to label, 0 finished before; 100 rows" in said and not (here / "out").exists()
+    assert "1 file to label, 0 finished before; 100 rows" in said and not (here / "out").exists()
     assert "v: savgol:15:3 of q by timestamp" in said and "power = a number" in said
     assert main(command) == 0
-    assert "out: 1 files with 100 rows labelled" in capsys.readouterr().out
+    assert "out: 1 file with 100 rows labelled" in capsys.readouterr().out
     table = pq.read_table("out/a.parquet")
     assert table.column_names[-3:] == ["tau", "fk_lower_rod", "power"]
     assert np.isfinite(table["power"].to_numpy()).all()

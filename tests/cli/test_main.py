@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from warpdyn.cli import info as info_command
-from warpdyn.cli.main import COMMANDS, main, parser
+from warpdyn.cli.main import COMMANDS, CommandParser, main, parser
 
 
 @pytest.mark.parametrize(
@@ -130,6 +130,17 @@ def test_an_interrupt_gives_exit_code_130(monkeypatch, capsys):
 
     monkeypatch.setattr(info_command, "info", interrupt)
     assert main(["info", "cartpole"]) == 130
+    assert capsys.readouterr().err == "warpdyn: interrupted\n"
+
+
+def test_an_interrupt_while_arguments_are_read_gives_the_same_line(monkeypatch, capsys):
+    """The parser of all commands takes part of a second on a busy machine."""
+
+    def interrupt(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CommandParser, "add_subparsers", interrupt)
+    assert main(["info", "panda"]) == 130
     assert capsys.readouterr().err == "warpdyn: interrupted\n"
 
 

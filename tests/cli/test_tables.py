@@ -44,7 +44,7 @@ def test_peers_have_two_columns_each():
     table = tables.table([timed])
     assert cells(table)[2:] == [["10"], ["2.0e-07"], ["35"], ["3.5"], [""], [""]]
     lines = tables.explain([timed])
-    assert any(line.startswith("Beside: float64") for line in lines)
+    assert any(line.startswith("Peers: float64") for line in lines)
     assert lines[-1] == "rnea is not compared with Q: no such joint"
 
 
@@ -123,7 +123,7 @@ def test_notes_come_in_order_and_once(monkeypatch):
     """
     monkeypatch.setattr(tables, "in_checkout", lambda: False)
     first, *others = tables.explain([Measurement(CASE, 1e-6)])
-    assert first.startswith("fk: poses of all links;") and not others
+    assert first.startswith("fk computes the poses of all links,") and not others
     assert first.endswith("comes from the cache.") and "Compile: seconds from the first" in first
     refused = PeerTime("P", refusal="it has no such algorithm")
     timed = [
@@ -132,8 +132,8 @@ def test_notes_come_in_order_and_once(monkeypatch):
         Measurement(replace(CASE, algorithm="aba"), refusal="it moves no inertia"),
     ]
     first, comparison, *reasons = tables.explain(timed)
-    assert "Compile" not in first and comparison.startswith("Beside: float64, one Python call")
-    assert comparison.endswith(f"to {LIMITS[CASE.dtype]:g}.")
+    assert "Compile" not in first and comparison.startswith("Peers: float64, one Python call")
+    assert comparison.endswith(f"agreed to {LIMITS[CASE.dtype]:g} beforehand.")
     assert reasons == [
         f"{CASE.algorithm} is not compared with P: it has no such algorithm",
         "aba is not defined: it moves no inertia",

@@ -11,6 +11,7 @@ import warp as wp
 from robots import Robot, by_name
 from states import states
 
+import warpdyn as wd
 from warpdyn.arrays.libraries import library_of
 from warpdyn.functions import coordinates as named
 
@@ -154,3 +155,13 @@ def test_missing_names_and_wrong_widths_are_refused() -> None:
                 pack(model, {model.joint_names[0]: 0.0}, default=default)
     with pytest.raises(ValueError, match="Warp arrays are not broadcast"):
         named.pack_q(model, in_warp(q[:, 7:]), base=in_warp(q[:1, :7]))
+
+
+def test_coordinates_that_are_no_numbers_are_refused() -> None:
+    """None was NaN in q."""
+    model = wd.load_robot("double_pendulum")
+    for joints in ({"shoulder": None, "elbow": 0.0}, {"shoulder": 0.0, "elbow": "1"}, [0.0, None]):
+        with pytest.raises(TypeError, match=r"^(shoulder|elbow|joints) must be numbers, got"):
+            wd.convert.pack_q(model, joints)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match=r"^default must be numbers, got"):
+        wd.convert.pack_q(model, {"elbow": 0.0}, default=[None, 0.0])

@@ -211,3 +211,8 @@ def test_invalid_targets_and_options_are_refused() -> None:
     ):
         with pytest.raises(error, match=message):
             inverse_kinematics(model, targets, **options)
+
+
+def test_a_target_that_is_no_array_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"^the target of tool0 must be an array, got None$"):
+        wd.inverse_kinematics(wd.load_robot("ur5e"), {"tool0": None})  # type: ignore[dict-item]

@@ -186,7 +186,7 @@ def test_joints_of_a_bag_are_sorted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("columns", "chosen", "error"),
     [
-        ({"x": T}, {}, "no column for q, 2 numbers a row: looked for q, observation.state"),
+        ({"x": T}, {}, "no column for q, 2 numbers a row; usual names are q, observation.state"),
         ({"q": lists(Q)}, {}, "v and a must be derived, and there is no column of time"),
         ({"q": lists(Q), "t": T}, {"time": "when"}, "no column of time 'when'"),
         ({"q": lists(Q), "t": T}, {"time": "t:min"}, "unit of time must be one of s, ms, us, ns"),
@@ -196,7 +196,11 @@ def test_joints_of_a_bag_are_sorted(tmp_path: Path) -> None:
             {},
             "double_pendulum has 2 numbers a row, q has 4; choose: --columns q=q[:2]",
         ),
-        ({"q": lists(Q)}, {"q": "state"}, "q is to be state, which is neither a column"),
+        (
+            {"q": lists(Q)},
+            {"q": "state"},
+            "--columns q=state is neither a column of the log nor a prefix of 2 of them",
+        ),
     ],
 )
 def test_missing_columns_are_refused(

@@ -192,7 +192,7 @@ def test_points_of_four_numbers_are_refused() -> None:
         ),
         (Geometry("boks", (0.1, 0.1, 0.1)), 'no shape "boks"; choose one of box, cylinder'),
         (Geometry("box", (0.1, 0.1)), r"a box has 3 sizes, finite and not negative.*\(0.1, 0.1\)"),
-        (Geometry("sphere", (-0.1,)), "a sphere has 1 sizes, finite and not negative"),
+        (Geometry("sphere", (-0.1,)), "a sphere has 1 size, finite and not negative"),
         (Geometry("capsule", (0.1, np.nan)), "a capsule has 2 sizes"),
         (Geometry("mesh", (1.0, np.inf, 1.0), "a.stl"), "a mesh has 0 or 3 sizes, finite"),
         (wd.description.Box(0.1, 0.1, 0.1), "a shape is a wd.description.Geometry, such as"),

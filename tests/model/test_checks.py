@@ -13,6 +13,7 @@ from hand_models import hand, joint
 from hypothesis import given
 from hypothesis import strategies as st
 
+import warpdyn as wd
 from warpdyn.model import Model
 from warpdyn.model.checks import (
     PERPENDICULAR,
@@ -228,3 +229,16 @@ def test_documented_numbers() -> None:
     check_numbers(
         "model.checks", ROUNDING=0.001, SKEW=1e-09, PERPENDICULAR=0.001, MOST=1000000000.0
     )
+
+
+def test_sizes_that_are_no_numbers_are_refused() -> None:
+    sphere = wd.description.Geometry("sphere", (None,))  # type: ignore[arg-type]
+    builder = wd.ModelBuilder("ball")
+    with pytest.raises(
+        ModelError, match=r'link "ball": a sphere has 1 size, finite and .*\(None,\)'
+    ):
+        builder.add_link("ball", mass=1.0, collisions=[sphere])
+    with pytest.raises(
+        ModelError, match=r'link "ball": visuals and collisions are lists of shapes; got one sphere'
+    ):
+        builder.add_link("ball", mass=1.0, collisions=sphere)  # type: ignore[arg-type]

@@ -134,6 +134,8 @@ def test_unknown_names_are_answered_with_similar_ones() -> None:
         look_up(table, "elbwo", "joint", "arm")
     with pytest.raises(TypeError, match="give the name of a joint, got 3"):
         look_up(table, 3, "joint", "arm")  # type: ignore[arg-type]
+    with pytest.raises(KeyError, match="arm has no free body named 'cube'; it has none"):
+        look_up({}, "cube", "free body", "arm")
     with pytest.raises(TypeError, match=r'for one name \["wrist"\]'):
         check_names("wrist")
     assert check_names(["wrist"]) == ["wrist"]

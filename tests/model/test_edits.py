@@ -152,3 +152,14 @@ def test_invalid_changes_are_refused(change: Callable[[], Model], kind: type, sa
     """The message names the unknown name with similar ones, or the number with what it must be."""
     with pytest.raises(kind, match=said):
         change()
+
+
+def test_numbers_that_are_none_are_refused_by_name() -> None:
+    """None is not "as before" here, and NumPy takes it for NaN."""
+    model = wd.load_robot("double_pendulum")
+    with pytest.raises(ValueError, match=r'viscous friction of joint "elbow" must be finite.*None'):
+        model.with_friction(viscous={"elbow": None})  # type: ignore[dict-item]
+    with pytest.raises(TypeError, match=r"^armature of double_pendulum must be one number, or"):
+        model.with_armature(None)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r'joint "elbow" needs 1 finite coordinate.* got None'):
+        model.with_configuration("home", {"elbow": None})  # type: ignore[dict-item]

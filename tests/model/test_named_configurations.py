@@ -56,7 +56,7 @@ def test_invalid_configurations_are_refused() -> None:
         model.with_configuration("home", np.zeros(4))
     with pytest.raises(KeyError, match="did you mean 'wrist'"):
         model.with_configuration("home", {"wirst": 1.0})
-    with pytest.raises(ValueError, match='joint "wrist" needs 1 finite coordinates'):
+    with pytest.raises(ValueError, match='joint "wrist" needs 1 finite coordinate'):
         model.with_configuration("home", {"wrist": np.nan})
     with pytest.raises(ValueError, match="a configuration needs a name, got ''"):
         model.with_configuration("", model.neutral)

@@ -218,8 +218,8 @@ MIMIC = by_name("mimic_chain").model
             ValueError,
             "keeps its coordinates",
         ),
-        (lambda: PANDA.reduce([], at={"panda_joint1": np.nan}), ValueError, "1 finite coordinates"),
-        (lambda: PANDA.reduce([], at={"panda_joint1": [1, 2]}), ValueError, "1 finite coordinates"),
+        (lambda: PANDA.reduce([], at={"panda_joint1": np.nan}), ValueError, "1 finite coordinate"),
+        (lambda: PANDA.reduce([], at={"panda_joint1": [1, 2]}), ValueError, "1 finite coordinate"),
         (
             lambda: ball_arm().reduce([], at={"shoulder": [0, 0, 0, 0]}),
             ValueError,

@@ -109,6 +109,23 @@ def test_one_array_is_the_policys_group() -> None:
     assert wd.load_robot("double_pendulum").nq == 2
 
 
+@pytest.mark.parametrize(
+    ("returned", "error"),
+    [
+        (None, r"observe returned nothing; end it with"),
+        ("near", r"observe must return .* it returned 'near'"),
+        ({"q": np.zeros(2), "v": None}, r"observe: the term v must be an array .* got None"),
+        ({"q": "near"}, r"observe: the term q must be an array .* got 'near'"),
+        ([1.0, None], r"observe must return .* it returned \[1.0, None\]"),
+    ],
+)
+def test_observations_that_are_no_numbers_are_refused(returned: Any, error: str) -> None:
+    """None would be NaN in NumPy, so that a missing `return` trained on NaN."""
+    task = type("Odd", (Hold,), {"observe": lambda self, robot, s: returned, "groups": {}})
+    with pytest.raises(rl.TaskError, match=error):
+        rl.VecEnv(task(), 2)
+
+
 def test_a_list_of_arrays_is_refused_as_observation() -> None:
     task = type("Listed", (Hold,), {"observe": lambda self, robot, s: [s.q, s.v]})
     with pytest.raises(rl.TaskError, match=r"observe must return one array.* returned a list"):

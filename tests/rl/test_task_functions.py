@@ -99,9 +99,18 @@ def test_is_terminal_must_return_a_condition() -> None:
         task = type("Ends", (Hold,), {"is_terminal": lambda self, robot, s, x=found: x})()
         fell, timed_out = task_functions.ends(task, None, s, finite, late)
         assert bool(fell) == wanted and not timed_out
-    task = type("Odd", (Hold,), {"is_terminal": lambda self, robot, s: s.q[0]})()
-    with pytest.raises(TaskError, match=r"^Odd.is_terminal must return a condition"):
-        task_functions.ends(task, None, s, finite, late)
+    for wrong, words in ((s.q[0], "a number"), (None, "nothing")):
+        task = type("Odd", (Hold,), {"is_terminal": lambda self, robot, s, x=wrong: x})()
+        with pytest.raises(TaskError, match=f"^Odd.is_terminal must return a cond.*{words}$"):
+            task_functions.ends(task, None, s, finite, late)
+        methods = {"is_terminal": lambda self, robot, s: False}
+        methods["is_complete"] = lambda self, robot, s, x=wrong: x
+        task = type("Odd", (Hold,), methods)()
+        with pytest.raises(TaskError, match=f"^Odd.is_complete must return a cond.*{words}$"):
+            task_functions.ends(task, None, s, finite, late)
+    task = type("Odd", (Hold,), {"reward": lambda self, robot, s: {"near": None, "still": 0.0}})()
+    with pytest.raises(TaskError, match=r"^Odd: the reward near must be a number, got None$"):
+        task_functions.reward(task, None, s, ("near", "still"))
 
 
 def test_an_episode_must_last_at_least_one_step() -> None:
@@ -125,6 +134,13 @@ def test_an_episode_must_last_at_least_one_step() -> None:
         ({"keep": {"level": rl.Vary(2.0, 0.0)}}, "keep.level: low must not be above high"),
         ({"noise": {"off": rl.Noise(-0.1)}}, "noise.off: size must not be negative, got -0.1"),
         ({"scales": {"off": np.nan}}, "scales.off must be finite, got nan"),
+        ({"scales": {"off": "big"}}, "scales.off must be a number, got 'big'"),
+        ({"scales": {"off": None}}, "scales.off must be a number, got None"),
+        ({"scales": {"off": [1, 2]}}, r"scales.off must be a number, got \[1, 2\]"),
+        ({"numbers": {"goal": "far"}}, "numbers.goal must be an array of numbers, got 'far'"),
+        ({"numbers": {"goal": None}}, "numbers.goal must be an array of numbers, got None"),
+        ({"dt": "fast"}, "dt must be a number, got 'fast'"),
+        ({"seconds": None}, "seconds must be a number, got None"),
         ({"numbers": {"goal": [1.0, np.nan]}}, "numbers.goal has an entry that is not a number"),
         ({"tables": {"map": [[np.nan]]}}, "tables.map has an entry that is not a number"),
         ({"actions": 0}, "actions must be a whole number of at least 1, got 0"),

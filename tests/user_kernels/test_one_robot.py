@@ -116,6 +116,25 @@ def test_inverse_kinematics_runs_inside_a_kernel() -> None:
     assert np.allclose(got, wd.fk(model, wanted.q, frame="panda_hand"), atol=1e-9)
 
 
+def test_inverse_kinematics_has_the_same_fields_inside_a_kernel() -> None:
+    """`success` is a condition, so that a kernel can choose by it."""
+    model = by_name("panda").model
+    goal = wd.fk(model, states(model, 3).q.clip(-1, 1), frame="panda_hand")
+    goal[1, 0, 3] = 9.0  # out of reach
+
+    @wd.kernel
+    def reach(robot: Any, target: (4, 4)) -> Any:  # type: ignore[valid-type]
+        found = robot.inverse_kinematics(target, frame="panda_hand", restarts=4)
+        angle = np.where(found.success, found.q[0], 7.0)
+        return {"angle": angle, "off": found.position_error, "reached": found.success}
+
+    wanted = wd.inverse_kinematics(model, goal, frame="panda_hand", restarts=4)
+    got = reach(model, goal)
+    assert got.reached.tolist() == wanted.success.tolist() == [True, False, True]
+    assert np.allclose(got.angle, np.where(wanted.success, wanted.q[:, 0], 7.0), atol=1e-9)
+    assert np.allclose(got.off, wanted.position_error, atol=1e-9)
+
+
 def test_attributes_of_the_robot_equal_those_of_the_model() -> None:
     model = by_name("panda").model
     seen: dict[str, Any] = {}

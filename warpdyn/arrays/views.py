@@ -56,6 +56,17 @@ def numbers(library: Library, single: bool, values: tuple[float, ...]) -> Array:
     return library.from_host(host, "cpu")
 
 
+def check_entries(name: str, values: Any) -> None:
+    """Raise for None and text, alone or in a list: NumPy takes them for NaN and for numbers."""
+    rows = [values]
+    while rows:
+        entry = rows.pop()
+        if entry is None or isinstance(entry, (str, bytes)):
+            raise TypeError(f"{name} must be numbers, got {values!r}")
+        if isinstance(entry, (list, tuple)):
+            rows.extend(entry)
+
+
 def column(name: str, value: Any, like: Array) -> Any:
     """A number for each row of `like`, (B, 1), or (1,) for one robot, without a copy; a plain number
     as a list of it.

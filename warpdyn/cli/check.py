@@ -14,7 +14,7 @@ from ..peers.find_peers import find_peers
 from ..peers.peer import NotComparable, Peer
 from .accuracy import LIMITS, SAMPLE, difference_from, error_of
 from .command_line import UserError, choose_device, find_frame, peer_file, read_model
-from .console import console, say
+from .console import say, show
 from .shared_options import Commands, add_command, add_device, add_frame, add_robot
 from .workload import ARGUMENTS, Workload, furthest_link, random_states
 
@@ -52,7 +52,7 @@ def check(args: argparse.Namespace) -> int:
         )
     differences = compare(model, peers, frame, choose_device(args.device))
     say(f"{model.name}: largest relative difference over {SAMPLE} random states")
-    console().print(table(differences))
+    show(table(differences))
     whose = "the peer's" if peers else "the oracle's"
     say(
         f"aba: by its residual M a + h - tau, with {whose} M and h, relative to the size of its "

@@ -95,7 +95,7 @@ def compile_kernels(args: argparse.Namespace) -> int:
             for name, call in calls.items():
                 try:
                     made = kernels_of(model, call, **options)
-                except (ModelError, ValueError) as error:
+                except (ModelError, TypeError, ValueError) as error:
                     print(f"{name:9} {dtype} {device:7} not defined: {error}")
                     continue
                 kernels |= dict.fromkeys(made, f"{dtype} {device:7}")

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 from ..model.printable import printable
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.table import Table
+
+WIDEST = 1000
+"""Columns in which every table fits."""
 
 
 def width() -> int:
@@ -17,11 +20,15 @@ def width() -> int:
     return shutil.get_terminal_size().columns
 
 
-def console() -> Console:
-    """Console for tables, in files and pipes too."""
+def show(table: Table) -> None:
+    """Print a table, in files and pipes too. In a terminal that is narrower than the table, its lines
+    are wrapped by the terminal, because rich would cut the numbers."""
     from rich.console import Console
+    from rich.measure import Measurement
 
-    return Console(width=width())
+    wide = Console(width=WIDEST)
+    needed = Measurement.get(wide, wide.options, table).maximum
+    Console(width=max(width(), needed)).print(table)
 
 
 def say(text: str) -> None:

@@ -98,7 +98,8 @@ def export_code(args: argparse.Namespace) -> int:
     # The library's message suggests overwrite=True, which is --force here.
     except FileExistsError as error:
         raise UserError(f"{error.args[0].partition(';')[0]}; --force replaces it") from None
-    except (ValueError, RuntimeError) as error:
+    # A TypeError is a function that needs more than states, such as contact points.
+    except (TypeError, ValueError, RuntimeError) as error:
         raise UserError(str(error)) from None
     print(f"{out}: {', '.join(calls)}, each with _batch; {len(text.splitlines())} lines")
     return 0

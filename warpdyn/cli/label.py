@@ -93,7 +93,8 @@ def label_logs(args: argparse.Namespace) -> int:
 def print_report(report: LabelReport) -> None:
     """Print the number of files and rows, and the first remarks and failures."""
     kept = f", {report.skipped} finished before" if report.skipped else ""
-    print(f"{report.out}: {report.done} files with {report.rows:,} rows labelled{kept}")
+    files = f"{report.done} file{'s' * (report.done != 1)}"
+    print(f"{report.out}: {files} with {report.rows:,} rows labelled{kept}")
     remarks = [f"remark: {name}: {text}" for name, texts in report.notes.items() for text in texts]
     failures = [f"failed: {name}: {why}" for name, why in report.failed.items()]
     for lines, counted in ((remarks, "remarks"), (failures, "failed")):

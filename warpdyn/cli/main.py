@@ -45,7 +45,11 @@ COMMANDS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
-    return carry_out(parser(), arguments)
+    try:
+        return carry_out(parser(), arguments)
+    except KeyboardInterrupt:
+        print("warpdyn: interrupted", file=sys.stderr)
+        return 130
 
 
 def carry_out(parser: CommandParser, arguments: Sequence[str] | None) -> int:
@@ -61,9 +65,6 @@ def carry_out(parser: CommandParser, arguments: Sequence[str] | None) -> int:
     except MemoryError as error:
         print(f"warpdyn: error: not enough memory: {error}; try a smaller --batch", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("warpdyn: interrupted", file=sys.stderr)
-        return 130
     except BrokenPipeError:  # the reader of our output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .accuracy import LIMITS
-from .console import console, in_words, say, short
+from .console import in_words, say, short, show
 from .peer_times import LOOP
 from .timing import Measurement
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def print_measurements(title: str, measurements: Sequence[Measurement]) -> None:
     """Print the title, the table, and notes for the reader."""
     say(title)
-    console().print(table(measurements))
+    show(table(measurements))
     for line in explain(measurements):
         say(line)
 
@@ -56,10 +56,10 @@ def table(measurements: Sequence[Measurement]) -> Table:
 def explain(measurements: Sequence[Measurement]) -> list[str]:
     """Notes for the table's reader: the origin of the numbers, and reasons for missing ones."""
     lines = [
-        "fk: poses of all links; jacobian: of the link behind the most joints "
-        "unless --frame names another. "
-        "Worst error: relative, of a sample, against the same algorithm on float64 numbers "
-        "(aba: what M a + h lacks of tau)."
+        "fk computes the poses of all links, jacobian the Jacobian of the link behind the most "
+        "joints, unless --frame names another. "
+        "Worst error: relative difference of a sample from the same algorithm on float64 numbers "
+        "(aba: the residual M a + h - tau)."
     ]
     beside = any(m.peers for m in measurements)
     if not beside:
@@ -70,14 +70,14 @@ def explain(measurements: Sequence[Measurement]) -> list[str]:
     if beside:
         limit = LIMITS[measurements[0].case.dtype]
         lines.append(
-            "Beside: float64, one Python call for a state, on the same states converted beforehand "
-            f"(a loop of up to {LOOP}); all on one core, in turns; "
-            f"results were equal before, to {limit:g}."
+            "Peers: float64, one Python call per state, on the same states, converted beforehand "
+            f"(a loop of up to {LOOP}). All run on one core, in turns. "
+            f"Their results agreed to {limit:g} beforehand."
         )
         # The benchmarks are not installed with the package.
         if in_checkout():
             lines.append(
-                "python -m benchmarks has more peers, and more algorithms, on robots of its own."
+                "python -m benchmarks measures more peers and algorithms, on robots of its own."
             )
     not_compared = {
         f"{m.case.algorithm} is not compared with {p.peer}: {p.refusal}"

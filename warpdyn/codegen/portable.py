@@ -91,8 +91,8 @@ def refusal_reason(program: Program, bounded_loops: bool = False) -> str:
         return "it draws random numbers"
     if not bounded_loops and most_steps_of_ending_loops(program):
         return (
-            "it repeats until it is done: how long it takes depends on its arguments; "
-            "bounded_loops=True of wd.export, and --bounded-loops, allow that"
+            "it repeats until it is done, so that its time depends on its arguments; to allow that, "
+            "pass bounded_loops=True to wd.export, or --bounded-loops"
         )
     return ""
 

@@ -13,7 +13,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from ..arrays import A, Array
+from ..arrays import A, Array, views
 from ..arrays.columns import Part, column, columns, join_columns, pick_columns
 from ..model import Model
 from ..model.model import check_model
@@ -170,6 +170,7 @@ def _from_names(model: Model, which: str, values: Mapping[str, Any], default: An
             f"add them, or give default= (such as model.neutral)"
         )
     if default is not None:
+        views.check_entries("default", default)
         default = default if hasattr(default, "shape") else np.asarray(default, dtype=float)
         _check(model, which, "default", default, _total(model, which))
     parts: list[Part] = []
@@ -185,6 +186,7 @@ def _from_names(model: Model, which: str, values: Mapping[str, Any], default: An
 
 
 def _part(name: str, values: Any, width: int, single: bool) -> Part:
+    views.check_entries(name, values)
     if not single:
         shape = tuple(values.shape) if hasattr(values, "shape") else (len(values),)
         if not shape or shape[-1] != width:

@@ -56,7 +56,7 @@ def with_inertial_parameters(model: Model, parameters: ArrayLike) -> Model:
         if not not_negative(mass) or (mass == 0 and any(moment)) or not finite(moment):
             raise ModelError(
                 f'link "{link.name}" of {model.name} {NEEDS_MASS}, and no first moment without '
-                f"mass; got {mass:g} kg and {moment} kg·m. Parameters of `from_log_cholesky` always are consistent"
+                f"mass; got {mass:g} kg and {moment} kg·m. Parameters of `from_log_cholesky` are always consistent"
             )
     return replace(model, links=tuple(map(_with, model.links, *to_body(array))))
 

@@ -60,8 +60,11 @@ class Solution(NamedTuple, Generic[A]):
 
     @classmethod
     def _from_results(cls, *results: A) -> Solution[A]:
-        """Solution with flags as bool and counts as int32."""
+        """Solution with flags as bool and counts as int32; in a kernel, flags as conditions."""
+        success: Any
         q, success, position, orientation, iterations = results
+        if not views.is_array(success):
+            return cls(q, success > 0.5, position, orientation, iterations)
         return cls(
             q, views.cast(success, "bool"), position, orientation, views.cast(iterations, "int32")
         )
@@ -208,6 +211,8 @@ def _weights(
 
 def _form(name: str, target: Array, orientation: float) -> tuple[int, ...]:
     """The shape of one environment's target."""
+    if not isinstance(target, (list, tuple)) and not hasattr(target, "shape"):
+        raise TypeError(f"the target of {name} must be an array, got {target!r}")
     shape = tuple(np.shape(target) if isinstance(target, (list, tuple)) else target.shape)
     form = shape[-2:] if shape[-2:] == (4, 4) else shape[-1:]
     if form not in FORMS:

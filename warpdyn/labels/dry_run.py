@@ -97,7 +97,7 @@ def forecast_lines(found: Forecast) -> Iterator[str]:
     if found.rows is not None:
         rows = f"{found.rows:,} rows"
     size = "" if found.size is None else f", outputs of about {found.size / 1e6:,.1f} MB"
-    yield f"{found.files} files to label, {found.finished} finished before; {rows}{size}"
+    yield f"{found.files} file{'s' * (found.files != 1)} to label, {found.finished} finished before; {rows}{size}"
     for name, source in found.inputs.items():
         yield f"  {name}: {source}"
     for name, words in found.labels.items():

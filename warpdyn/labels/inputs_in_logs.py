@@ -311,8 +311,8 @@ class Inputs:
             return ColumnSource(names, listed=False)
         if chosen:
             raise LogError(
-                f"{name} is to be {chosen}, which is neither a column nor the beginning of {size}; "
-                f"it has {join_names(self.log.names)}"
+                f"--columns {name}={chosen} is neither a column of the log nor a prefix of {size} of "
+                f"them; the log has {join_names(self.log.names)}"
             )
         return None
 
@@ -351,9 +351,9 @@ class Inputs:
     def _missing(self, name: str, shape: tuple[int, ...]) -> LogError:
         size = prod(shape)
         return LogError(
-            f"there is no column for {name}, {size} numbers a row: looked for "
-            f"{', '.join(USUAL.get(name, (name,)))}, or {name}0 to {name}{size - 1}; it has "
-            f"{join_names(self.log.names)}: --columns {name}=NAME"
+            f"there is no column for {name}, {size} numbers a row; usual names are "
+            f"{', '.join(USUAL.get(name, (name,)))}, or {name}0 to {name}{size - 1}; the log has "
+            f"{join_names(self.log.names)}; choose one by --columns {name}=NAME"
         )
 
 

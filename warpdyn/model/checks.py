@@ -183,12 +183,16 @@ def check_mimics(source: str, joints: Sequence[Joint]) -> None:
 
 
 def finite(numbers: Iterable[float]) -> bool:
-    return all(map(math.isfinite, numbers))
+    """True if all are finite numbers; False for None and text."""
+    try:
+        return all(map(math.isfinite, numbers))
+    except TypeError:
+        return False
 
 
 def not_negative(number: float) -> bool:
     """True if the number is finite and not negative."""
-    return math.isfinite(number) and number >= 0
+    return finite([number]) and number >= 0
 
 
 def rigid_body(what: str, mass: Any, com: Any, inertia: Any) -> tuple[float, Vector3, Matrix3]:
@@ -220,6 +224,11 @@ def rigid_body(what: str, mass: Any, com: Any, inertia: Any) -> tuple[float, Vec
 def checked_shapes(where: str, shapes: Sequence[Geometry]) -> tuple[Geometry, ...]:
     """Shapes that a user gives a link, with their sizes as floats. Refused if they are no shapes, or
     if a size or a place is wrong."""
+    if isinstance(shapes, Geometry):
+        raise ModelError(
+            f"{where}: visuals and collisions are lists of shapes; got one {shapes.shape} instead of "
+            "a list of it"
+        )
     checked = []
     for shape in shapes:
         if not isinstance(shape, Geometry):
@@ -238,8 +247,9 @@ def checked_shapes(where: str, shapes: Sequence[Geometry]) -> tuple[Geometry, ..
             finite(numbers) and min(numbers, default=0.0) >= least
         ):
             kind = "finite" if shape.shape == "mesh" else "finite and not negative"
+            sizes = "size" if counts == (1,) else "sizes"
             raise ModelError(
-                f"{where}: a {shape.shape} has {' or '.join(map(str, counts))} sizes, {kind} (see "
+                f"{where}: a {shape.shape} has {' or '.join(map(str, counts))} {sizes}, {kind} (see "
                 f"wd.description.Geometry); got {shape.size!r}"
             )
         if not isinstance(shape.pose, Pose):

@@ -379,7 +379,7 @@ def look_up(table: Mapping[str, T], name: str, what: str, owner: str) -> T:
         return table[name]
     close = near_names(name, table)
     hint = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
-    known = f"it has {', '.join(list(table)[:12])}{', ...' if len(table) > 12 else ''}"
+    known = f"it has {', '.join(list(table)[:12]) or 'none'}{', ...' if len(table) > 12 else ''}"
     raise KeyError(f"{owner} has no {what} named {name!r}; {hint}{known}")
 
 

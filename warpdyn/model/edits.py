@@ -47,6 +47,10 @@ def with_base_velocity(self: Robot, representation: Reference) -> Robot:
 def with_armature(self: Robot, armature: float | Mapping[str, float]) -> Robot:
     """The same robot with reflected rotor inertia [kg·m², kg]: one value, or values by joint
     name."""
+    if armature is None:
+        raise TypeError(
+            f"armature of {self.name} must be one number, or numbers by joint name, got None"
+        )
     values = _by_joint(self, "armature", armature, lambda joint: True)
     joints = (replace(j, armature=values.get(j.name, j.armature)) for j in self.joints)
     return replace(self, joints=tuple(joints))

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..algebra.spatial import HERE, ZERO, Inertia, Placement, Symmetric, Vector
 from .assembly import rebuild
+from .checks import finite
 from .closed_loops.loop import loops_to_attach
 from .description import (
     ORIGIN,
@@ -129,11 +130,11 @@ def _coordinates(joint: Joint, value: Any, order: str) -> list[float]:
     length, is returned as x y z w of unit length."""
     kind = joint.kind
     alone = kind.single and not hasattr(value, "__len__")
-    numbers = [float(x) for x in ([value] if alone else value)]
-    if len(numbers) != kind.nq or not all(map(math.isfinite, numbers)):
-        raise ValueError(
-            f'joint "{joint.name}" needs {kind.nq} finite coordinates ({kind.name}), got {value!r}'
-        )
+    entries = [value] if alone else list(value)
+    if len(entries) != kind.nq or not finite(entries):
+        what = f"{kind.nq} finite coordinate{'s' * (kind.nq > 1)}"
+        raise ValueError(f'joint "{joint.name}" needs {what} ({kind.name}), got {value!r}')
+    numbers = [float(x) for x in entries]
     numbers = list(kind.scalar_last(numbers, order))
     if kind.quaternion is not None:
         quaternion = numbers[kind.quaternion :]
@@ -265,7 +266,7 @@ def attach(
     pose: of the other's root in `frame`: a Pose, a 4x4 matrix, x y z, or x y z qx qy qz qw.
     prefix: goes before the other's names. joint: name of the joint, by default "<frame>_to_<root>".
     A configuration of this robot takes the other's joints from the other's configuration of the
-    same name; without one they are neutral.
+    same name; without one they are neutral. Configurations of the other alone are left out.
     """
     self.link(frame)
     root = prefix + other.root

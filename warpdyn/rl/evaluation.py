@@ -26,12 +26,12 @@ class Evaluation:
 
     returned: all rewards per second of the requested time; a robot that falls earns nothing from
     then on. rewards: the same, by name. measures: those of the task's `measure`, by name, after
-    each step except the last, mean over the episodes. last: the latest of these values. falls:
-    share of
-    episodes that ended before their time. length: length of the episodes [s]. nonfinite_actions:
-    number of the policy's actions with a NaN or infinite entry (a count, not a mean). NaN ends an
-    episode; infinity acts as the largest action. failed: number of episodes that ended because the
-    state was not finite; they are among the falls.
+    each step except the last, mean over the episodes. last: the latest of these values.
+    falls: share of episodes that ended before their time. length: length of the episodes [s].
+    nonfinite_actions: number of the policy's actions with a NaN or infinite entry (a count, not a
+    mean). NaN ends an episode; infinity acts as the largest action.
+    failed: number of episodes that ended because the state was not finite; they are among the
+    falls.
     """
 
     envs: int

@@ -104,13 +104,28 @@ class Observation:
 
 
 def terms_of(found: Any) -> dict[str, Any]:
-    """Terms by name, from the result of a task's `observe`."""
+    """Terms by name, from the result of a task's `observe`; TaskError for other types."""
+    if found is None:
+        raise TaskError("observe returned nothing; end it with `return`")
     if isinstance(found, (list, tuple)) and any(np.ndim(x) for x in found):
         raise TaskError(
             "observe must return one array, np.concatenate([s.q, s.v]), or terms by name, "
             f'{{"joints": s.q, "speeds": s.v}}; it returned a {type(found).__name__} of arrays'
         )
-    return dict(found) if isinstance(found, Mapping) else {ONE: found}
+    if not isinstance(found, Mapping):
+        if _has_other_entries(found):
+            raise TaskError(f"observe must return numbers or arrays; it returned {found!r}")
+        return {ONE: found}
+    for name, x in found.items():
+        if _has_other_entries(x):
+            raise TaskError(f"observe: the term {name} must be an array of numbers, got {x!r}")
+    return dict(found)
+
+
+def _has_other_entries(x: Any) -> bool:
+    """True for None and text, alone or in a list. NumPy turns None into NaN."""
+    entries = x if isinstance(x, (list, tuple)) else [x]
+    return any(each is None or isinstance(each, (str, bytes)) for each in entries)
 
 
 def _array(x: Any) -> Any:

@@ -162,6 +162,10 @@ def _check_types(task: Task) -> None:
         raise TaskError(
             f"{task.name}.gravity must be three numbers, such as (0, 0, -9.81), got {task.gravity!r}"
         )
+    for name in ("dt", "seconds"):
+        found = getattr(task, name)
+        if not _is_numeric(found) or np.ndim(found):
+            raise TaskError(f"{task.name}.{name} must be a number, got {found!r}")
     if np.ndim(task.largest_action):
         raise TaskError(
             f"{task.name}.largest_action must be one number, got {task.largest_action!r}; "
@@ -173,14 +177,26 @@ def _check_arrays(task: Task) -> None:
     """Raise for a scale that is not finite, and for a number or table with NaN. Numbers may be
     infinite, such as limits."""
     for name, scale in task.scales.items():
+        if not _is_numeric(scale) or np.ndim(scale):
+            raise TaskError(f"{task.name}.scales.{name} must be a number, got {scale!r}")
         if not np.isfinite(scale):
             raise TaskError(f"{task.name}.scales.{name} must be finite, got {scale!r}")
     for root, arrays in (("numbers", task.numbers), ("tables", task.tables)):
         for name, x in arrays.items():
+            if not _is_numeric(x):
+                raise TaskError(f"{task.name}.{root}.{name} must be an array of numbers, got {x!r}")
             if np.isnan(np.asarray(x, dtype=float)).any():
                 raise TaskError(
                     f"{task.name}.{root}.{name} has an entry that is not a number (NaN)"
                 )
+
+
+def _is_numeric(x: Any) -> bool:
+    """True for a number and for arrays of numbers, not for None, which NumPy takes for NaN."""
+    try:
+        return np.asarray(x).dtype.kind in "biuf"
+    except (TypeError, ValueError):
+        return False
 
 
 def _by_name(task: Task, method: str, returned: Any) -> Mapping[str, Any]:
@@ -304,8 +320,9 @@ def reward(task: Task, robot: Any, s: Episode, names: Sequence[str]) -> Any:
             f"only one of them names {', '.join(sorted(missing))}"
         )
     for name, x in rewards.items():
-        if np.shape(x):
-            raise TaskError(f"{task.name}: the reward {name} must be a number, got {np.shape(x)}")
+        if np.shape(x) or x is None:
+            found = None if x is None else np.shape(x)
+            raise TaskError(f"{task.name}: the reward {name} must be a number, got {found}")
     return np.stack([np.asarray(rewards[n]) + 0.0 for n in names])
 
 
@@ -326,7 +343,22 @@ def has_completion(task: Task) -> bool:
 
 def timed_out(task: Task, robot: Any, s: Episode, late: Any) -> Any:
     """True if the time of the episode is over (`late`), or if it is `is_complete`."""
-    return late | task.is_complete(robot, s) if has_completion(task) else late
+    if not has_completion(task):
+        return late
+    return late | _condition(task, "is_complete", task.is_complete(robot, s))
+
+
+def _condition(task: Task, method: str, returned: Any) -> Any:
+    """What a method returned, if it is a condition; else TaskError."""
+    is_empty = returned is None
+    if is_empty or not all(
+        isinstance(x, (bool, np.bool_, Condition)) for x in objects(returned).flat
+    ):
+        raise TaskError(
+            f"{task.name}.{method} must return a condition, such as s.q[2] < 0.2; it returned "
+            f"{'nothing' if is_empty else 'a number'}"
+        )
+    return returned
 
 
 def episode_steps(task: Task) -> int:
@@ -342,12 +374,7 @@ def episode_steps(task: Task) -> int:
 
 def ends(task: Task, robot: Any, s: Episode, finite: Any, late: Any) -> tuple[Any, Any]:
     """Conditions: the episode ends early, and it runs out of time or is complete."""
-    terminal = task.is_terminal(robot, s)
-    if not all(isinstance(x, (bool, np.bool_, Condition)) for x in objects(terminal).flat):
-        raise TaskError(
-            f"{task.name}.is_terminal must return a condition, such as s.q[2] < 0.2; it returned a number"
-        )
-    fell = terminal | ~finite
+    fell = _condition(task, "is_terminal", task.is_terminal(robot, s)) | ~finite
     return fell, timed_out(task, robot, s, late) & ~fell
 
 

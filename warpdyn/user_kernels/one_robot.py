@@ -137,7 +137,7 @@ class OneRobot(RobotMethods):
             for name, result in results.items()
         ]
         if len(made) > 1:
-            return tuple(made) if call.repeats or call.named is None else call.named(*made)
+            return tuple(made) if call.named is None else call.named(*made)
         return made[0] if call.named is None else call.named(*made)
 
 

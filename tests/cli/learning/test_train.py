@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 from printed import printed_rows
 
-from warpdyn.cli.console import console
+from warpdyn.cli.console import show
 from warpdyn.cli.main import main, parser
 
 rl = pytest.importorskip("warpdyn.rl")
@@ -179,7 +179,7 @@ def test_an_iteration_is_printed_with_all_its_numbers(capsys: pytest.CaptureFixt
         ["time in environments", "62%"],
     ]
     for count, more in ((0, []), (12345, [["actions that are NaN or infinite", "12,345"]])):
-        console().print(train._table(trainer, PROGRESS._replace(nonfinite_actions=count)))
+        show(train._table(trainer, PROGRESS._replace(nonfinite_actions=count)))
         out = capsys.readouterr().out
         assert "Hold, iteration 4" in out and printed_rows(out) == rows + more
 

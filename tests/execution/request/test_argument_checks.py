@@ -181,3 +181,12 @@ def test_gravity_may_be_a_list_of_numbers() -> None:
 def test_documented_numbers() -> None:
     """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST_BY_VALUE == 512
+
+
+def test_lists_with_entries_that_are_no_numbers_are_refused() -> None:
+    """NumPy takes None for NaN, so that the poses of such a list were NaN."""
+    for q in ([None] * PANDA.nq, [[0.0] * (PANDA.nq - 1) + ["a"]]):
+        with pytest.raises(TypeError, match=r"^q must be numbers, got \["):
+            wd.fk(PANDA, q)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^gravity must be numbers, got \(0, 0, None\)"):
+        wd.gravity_torques(PANDA, S.q, gravity=(0, 0, None))  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,19 @@ def test_arguments_of_a_simulation_are_not_set() -> None:
             AttributeError, match=f"{name} .*(is an argument of|cannot be replaced)"
         ):
             setattr(Mine(1.0), name, 0.001)
+
+
+def test_a_misspelt_array_is_a_warning() -> None:
+    """It would have no effect. Attributes of other names are the user's own."""
+    sim = wd.Simulation(wd.load_robot("cartpole"), 2, control=wd.PD(10.0, 1.0))
+    with pytest.warns(
+        UserWarning, match="target is not an array .*; did you mean targets"
+    ) as caught:
+        sim.target = np.ones((2, 2))
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sim.note, sim.goal, sim.history = "mine", 1.0, []
 
 
 def test_arrays_of_a_simulation_can_be_written_in_place() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import warpdyn as wd
 from warpdyn.arrays.libraries import library_of
 from warpdyn.execution.config import config
 from warpdyn.functions.simulation.chosen_rows import ChosenRows
@@ -116,3 +117,11 @@ def test_indices_on_a_gpu_are_checked_in_debug_mode_only(monkeypatch: pytest.Mon
     monkeypatch.setattr(config, "debug", True)
     with pytest.raises(IndexError, match="there are environments 0 to 3; got 9"):
         chosen.rows(where)
+
+
+def test_values_that_are_no_numbers_are_refused() -> None:
+    """Targets of None were NaN, and the robots were reset."""
+    model = wd.load_robot("double_pendulum")
+    sim = wd.Simulation(model, 2, points=[], control=wd.PD(1.0, 1.0))
+    with pytest.raises(TypeError, match=r"targets must be an array of numbers.* got \[None, 0.0\]"):
+        sim.step([None, 0.0])  # type: ignore[arg-type]

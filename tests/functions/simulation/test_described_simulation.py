@@ -216,3 +216,22 @@ def test_a_simulation_begins_at_the_configuration_of_the_file() -> None:
     home = MODEL.neutral + 0.0
     assert np.allclose(wd.Simulation(MODEL.with_configuration("home", home), 1).q, home)
     assert np.allclose(wd.Simulation(MODEL, 1, start=home).q, home)
+
+
+def test_a_neutral_start_outside_the_limits_warns() -> None:
+    """Nobody has chosen it. A start that was passed, a "home" and stops within reach do not warn."""
+    builder = wd.ModelBuilder("leg").add_link("hip").add_link("shin", mass=1.0, com=(0, 0, -0.1))
+    builder.add_joint("knee", "revolute", "hip", "shin", axis=(0, 1, 0), lower=-2, upper=-0.5)
+    leg = builder.build()
+    words = (
+        r"leg has no configuration 'home'.*knee is 0, outside -2 to -0.5; pass start=.*with_conf"
+    )
+    with pytest.warns(UserWarning, match=words) as caught:
+        sim = wd.Simulation(leg, 2, points=[])
+    assert caught[0].filename == __file__ and not sim.q.any()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wd.Simulation(leg, 2, points=[], start=[-1.0])
+        wd.Simulation(leg, 2, points=[], start=[0.0])
+        wd.Simulation(leg.with_configuration("home", [0.0]), 2, points=[])
+        wd.Simulation(leg.with_limits("knee", upper=0.0), 2, points=[])

@@ -94,6 +94,45 @@ def test_unknown_links_and_fixed_points_are_refused() -> None:
         wd.point_heights(arm, arm.neutral[None], points=[(arm.root, (0, 0, 0), 0.1)])
 
 
+def test_heights_above_an_inclined_plane_are_distances() -> None:
+    """(c - p) · n - r for any point p of the plane, and a link touches where one is 0 or less."""
+    slope, level = np.array([0.3, -0.2]), 0.1
+    q = states(MODEL, 5).q
+    normal = np.array([*-slope, 1.0]) / np.linalg.norm([*slope, 1.0])
+    centres = wd.point_positions(MODEL, q, points=SOLES)
+    distances = (centres - [0.0, 0.0, level]) @ normal - [point.radius for point in SOLES]
+    terrain = wd.Plane((0.3, -0.2), level)
+    heights = wd.point_heights(MODEL, q, points=SOLES, terrain=terrain)
+    assert heights == pytest.approx(distances, abs=1e-12)
+    links = list(dict.fromkeys(point.link for point in SOLES))
+    lowest = [[row[[p.link == link for p in SOLES]].min() for link in links] for row in distances]
+    for shift in (-10.0, 0.0, 10.0):
+        moved = wd.Plane((0.3, -0.2), level + shift)
+        touching = wd.in_contact(MODEL, q, points=SOLES, links=links, terrain=moved)
+        assert np.array_equal(touching == 1.0, np.array(lowest) - shift * normal[2] <= 0)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_heights_above_a_map_follow_its_scan_and_its_slope(library: str) -> None:
+    """Height of the centre above the map, from `height_scan`, times n_z, less the radius."""
+    usable(library)
+    ball = wd.ModelBuilder("ball").add_link("ball", mass=1.0, inertia=np.eye(3) * 1e-3)
+    model, points = ball.build(floating_base=True), [wd.ContactPoint("ball", (0, 0, 0), 0.03)]
+    heights = np.random.default_rng(0).normal(size=(9, 9)) * 0.1
+    terrain = wd.HeightMap(heights, 0.25, offset=(0.1, -0.2))
+    q = np.tile(model.neutral, (4, 1))
+    q[:, :3] = np.random.default_rng(1).uniform(-0.5, 0.5, (4, 3))
+    ways = 1e-6 * np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]])
+    scan = wd.height_scan(model, q, ways, terrain=terrain)
+    rise = np.stack([scan[:, 2] - scan[:, 1], scan[:, 4] - scan[:, 3]], axis=1) / 2e-6
+    wanted = scan[:, 0] / np.sqrt(1 + (rise**2).sum(1)) - 0.03
+    found = wd.point_heights(model, make_array(library, q), points=points, terrain=terrain)
+    assert host(found)[:, 0] == pytest.approx(wanted, abs=1e-7)
+    again = wd.oracle(wd.point_heights, model, q, points=points, terrain=terrain)
+    assert host(found) == pytest.approx(again, abs=1e-12)
+    assert np.abs(wanted - (q[:, 2] - 0.03)).max() > 0.01  # the map matters
+
+
 @pytest.mark.parametrize(
     "function, shape", [(wd.point_transforms, (4, 4)), (wd.point_jacobians, (6, MODEL.nv))]
 )

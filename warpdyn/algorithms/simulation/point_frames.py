@@ -12,6 +12,7 @@ from ..fk import fk
 from ..frame_motion import frame_velocity
 from ..frames import PARTS, at_point
 from .contact_rows import ContactPoint, contact_rows
+from .uneven_ground import terrain_of
 
 
 def at_points(algorithm: Callable[..., list]) -> Callable[..., list]:
@@ -46,16 +47,31 @@ def point_velocities(
     return [motion[PARTS["linear"]] for motion in motions]
 
 
-def point_heights(tree: Tree, q: Sequence[Scalar], points: Sequence[ContactPoint]) -> list[Scalar]:
-    """Heights of the points' spheres above the ground, negative inside [m]: one each."""
-    return [contact.height for contact in contact_rows(tree, q, points)[0]]
+def point_heights(
+    tree: Tree,
+    q: Sequence[Scalar],
+    *more: Sequence,
+    points: Sequence[ContactPoint],
+    arrays: tuple[str, ...] = (),
+) -> list[Scalar]:
+    """Heights of the points' spheres above the ground, negative inside [m]: one each.
+
+    arrays: names of the terrain's arrays.
+    """
+    terrain = terrain_of(dict(zip(arrays, more, strict=True)))
+    return [contact.height for contact in contact_rows(tree, q, points, terrain)[0]]
 
 
 def in_contact(
-    tree: Tree, q: Sequence[Scalar], points: Sequence[ContactPoint], links: Sequence[str]
+    tree: Tree,
+    q: Sequence[Scalar],
+    *more: Sequence,
+    points: Sequence[ContactPoint],
+    links: Sequence[str],
+    arrays: tuple[str, ...] = (),
 ) -> list[Scalar]:
     """Flags: 1 for each link that has a point on or inside the ground, else 0."""
-    heights = point_heights(tree, q, points)
+    heights = point_heights(tree, q, *more, points=points, arrays=arrays)
     touching = []
     for link in links:
         lowest: Scalar = 1.0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..command_line import UserError
-from ..console import console, say
+from ..console import say, show
 from ..shared_options import Commands, add_command
 from .policy_options import add_envs, add_policy, add_seconds, add_seed, add_task
 from .task_from_options import add_quadruped, task_from_options
@@ -68,7 +68,7 @@ def _print_disturbances(found: Mapping[str, Evaluation]) -> None:
         table.add_column(title, justify="right")
     for name, seen in found.items():
         table.add_row(name, f"{seen.falls:.1%}", f"{seen.returned:.3f}", f"{seen.length:.2f}")
-    console().print(table)
+    show(table)
 
 
 def task_and_policy(args: argparse.Namespace) -> tuple[Any, Task, Policy]:
@@ -137,4 +137,4 @@ def print_table(title: str, columns: dict[str, Evaluation]) -> None:
         table.add_row("actions that are NaN or infinite", *counts)
     if any(x.failed for x in seen):
         table.add_row("episodes with a state that is not finite", *[f"{x.failed:,}" for x in seen])
-    console().print(table)
+    show(table)

@@ -27,7 +27,7 @@ from ..command_line import (
     refuse_immobile,
     write_file,
 )
-from ..console import console, in_words, say
+from ..console import in_words, say, show
 from ..hardware import hardware
 from ..shared_options import Commands, add_command, add_device, add_page, add_robot, add_threads
 from .roll_out import HOME, History, Plan, drivable, pushed_link, pushes, roll_out
@@ -215,7 +215,7 @@ def print_results(model: Model, plan: Plan, sim: Simulation, history: History) -
     for name, values in history.measured.items():
         marks = np.quantile(values[-1], (0.0, 0.5, 1.0))
         table.add_row(QUANTITIES[name].replace("[", "\\["), *(f"{x:.4f}" for x in marks))
-    console().print(table)
+    show(table)
     # The first launch is not counted, because it may include compiling.
     steps = plan.envs * plan.substeps * (len(history.time) - 1)
     if steps:

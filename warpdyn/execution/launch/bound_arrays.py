@@ -74,6 +74,7 @@ def bind_arrays(call: Call) -> BoundArrays:
             if first.device != "cpu" and isinstance(array, np.ndarray) and array.ndim < 2:
                 numbers[name] = array
         if isinstance(array, (list, tuple)):
+            views.check_entries(x.label, array)
             array = np.asarray(array, dtype_of_lists(arrays.values()))
         arrays[name] = array
         view = views.view(x.label, array)

@@ -31,6 +31,8 @@ def array_of_numbers(x: Input, array: Any, first: View) -> Array:
         return array
     if isinstance(array, (list, tuple)) or (isinstance(array, np.ndarray) and array.ndim == 1):
         check_unmasked(x.label, array)
+        if not isinstance(array, np.ndarray):
+            views.check_entries(x.label, array)
         values = tuple(map(float, array))
         if first.device == "cpu":
             return views.numbers(first.library, first.single, values)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import warnings
+from difflib import get_close_matches
 from typing import Any
 
 
@@ -10,7 +12,8 @@ class BoundAttributes:
     """An object whose public attributes keep their values after `_bind_attributes`.
 
     Otherwise `sim.q = q` would leave the simulation as it is, and hide its state. Names of the
-    constructor's arguments cannot be set either: `sim.dt = 0.001` would have no effect.
+    constructor's arguments cannot be set either: `sim.dt = 0.001` would have no effect. A new name
+    that is nearly that of an array, such as `sim.target`, gives a warning.
     """
 
     _bound: frozenset[str] = frozenset()
@@ -35,4 +38,12 @@ class BoundAttributes:
                 f"{name} is an argument of {type(self).__name__}: make another one, or write into the "
                 "array that you passed"
             )
+        if self._bound and not hasattr(self, name):
+            arrays = [each for each in self._bound if hasattr(getattr(self, each), "shape")]
+            if near := get_close_matches(name, arrays, n=1, cutoff=0.85):
+                warnings.warn(
+                    f"{name} is not an array of a {type(self).__name__}, so that setting it has no "
+                    f"effect; did you mean {near[0]}[:] = ...?",
+                    stacklevel=2,
+                )
         super().__setattr__(name, value)

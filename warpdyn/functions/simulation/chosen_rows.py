@@ -59,6 +59,7 @@ class ChosenRows:
         """Values for all rows, or for the rows to reset; raises for another shape."""
         if not hasattr(values, "shape"):
             try:
+                views.check_entries(name, values)
                 values = np.asarray(values, dtype=float)
             except (TypeError, ValueError):
                 raise TypeError(

@@ -259,7 +259,10 @@ def pairs_between(pairs: Sequence[ContactPair], first: str, second: str) -> dict
     found = {k: 1.0 for k, each in enumerate(links) if each == (first, second)}
     found |= {k: -1.0 for k, each in enumerate(links) if each == (second, first)}
     if not found:
-        raise KeyError(f"there is no pair of {first} and {second}; there are {_first_pairs(links)}")
+        remedy = "" if links else ": pass pairs=wd.ContactPairs(model)"
+        raise KeyError(
+            f"there is no pair of {first} and {second}; there are {_first_pairs(links)}{remedy}"
+        )
     return found
 
 

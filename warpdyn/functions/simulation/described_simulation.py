@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from statistics import median
 from typing import Any, Literal, get_args
 
 from ...algorithms.simulation.contact_rows import ContactPoint
+from ...execution.launch.state_checks import check_state
 from ...model import Model
 from ...model.description import Effects
 from ...model.ground_contact import STANDARD_WEIGHT, GroundContact
 from ...model.reference_frames import one_of
+from ...model.structure import DRAWN, HOME, start_of
 from .contact_points import ContactPoints
 from .ground import Ground, SoftGround, with_default_numbers
 from .point_checks import checked_points
@@ -59,6 +62,28 @@ def _described_forces(model: Model) -> set[str]:
 
 def _effects(owner: Any) -> tuple[Effects, ...]:
     return owner.effects if isinstance(owner.effects, tuple) else (owner.effects,)
+
+
+def first_configuration(model: Model, start: Any) -> Any:
+    """The configuration `start`, or that of this name; None: "home", "qpos0" or the neutral one.
+
+    Nobody has chosen the neutral configuration, so a warning tells where it is outside the limits.
+    """
+    if isinstance(start, str):
+        return model.configurations[start]
+    if start is not None:
+        return start
+    begin = start_of(model)
+    chosen = HOME in model.configurations or DRAWN in model.configurations
+    if not chosen and (outside := check_state(model, begin).warnings):
+        more = f" and {len(outside) - 1} more" if len(outside) > 1 else ""
+        warnings.warn(
+            f"{model.name} has no configuration 'home' and starts in the neutral one, where "
+            f"{outside[0].removeprefix('q: ')}{more}; pass start=, or a model with a 'home': "
+            "model.with_configuration('home', q)",
+            stacklevel=3,
+        )
+    return begin
 
 
 def with_description(

@@ -6,7 +6,7 @@ velocity and Jacobian are those of the centre. Heights are those of the sphere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ...algorithms import jacobian as _jacobian
 from ...algorithms import jacobian_derivative as _derivative
@@ -18,10 +18,12 @@ from ...arrays import A, Array
 from ...execution.batched import batched
 from ...execution.request.base_velocity import COLUMNS, RATE
 from ...execution.request.call import Call
+from ...execution.request.inputs import PLAIN, TABLE
 from ...model import Model
 from ...model.params import Params
 from ...model.reference_frames import Reference, one_of, reference_of
 from .point_checks import checked_points, refusing_still_points
+from .terrain import TABLES, HeightMap, Plane, terrain_arrays
 
 JACOBIANS = _points.at_points(for_frames(_jacobian.jacobian))
 DERIVATIVES = _points.at_points(for_frames(_derivative.jacobian_derivative))
@@ -174,24 +176,17 @@ def point_heights(
     q: Array[A],
     *,
     points: Sequence[ContactPoint],
+    terrain: HeightMap | Plane | None = None,
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
     """Heights of contact points' spheres above the ground, negative inside it [m].
 
-    q: (B, nq).  Returns (B, points).
+    q: (B, nq) [m, rad].  Returns (B, points).
+    terrain: as in `step`; None: the plane z = 0. On a terrain the height is the distance from the
+    plane that is tangent to the ground below the centre.
     """
-    chosen = checked_points(model, points)
-    return Call.of(
-        _points.point_heights,
-        model,
-        {"q": q},
-        out=out,
-        options=(("points", chosen),),
-        shapes={"out": (len(chosen),)},
-        params=params,
-        refuse=refusing_still_points(chosen),
-    )
+    return _heights_call(_points.point_heights, model, q, points, terrain, params, out)
 
 
 @batched
@@ -201,24 +196,46 @@ def in_contact(
     *,
     points: Sequence[ContactPoint],
     links: Sequence[str] | None = None,
+    terrain: HeightMap | Plane | None = None,
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
     """Contact flags of links: 1 if one of a link's points touches the ground, else 0.
 
-    q: (B, nq).  Returns (B, links); without `links=`, all links in the order of `model.link_names`.
-    A point touches if its height (`point_heights`) is 0 or less, whatever the force.
+    q: (B, nq) [m, rad].  Returns (B, links); without `links=`, all links in the order of
+    `model.link_names`. A point touches if its height (`point_heights`) is 0 or less, whatever the
+    force. terrain: as in `step`.
     """
-    chosen = checked_points(model, points)
     names = model.link_names if links is None else tuple(links)
     model.link_indices(names)
+    return _heights_call(_points.in_contact, model, q, points, terrain, params, out, links=names)
+
+
+def _heights_call(
+    algorithm: Callable[..., list],
+    model: Model,
+    q: Array[A],
+    points: Sequence[ContactPoint],
+    terrain: HeightMap | Plane | None,
+    params: Params | None,
+    out: Array[A] | None,
+    **links: tuple[str, ...],
+) -> Call[A]:
+    """The call of an algorithm with the heights of points above a terrain; a result for each point,
+    or for each of `links`."""
+    chosen = checked_points(model, points)
+    more = terrain_arrays(model, terrain, chosen, q)
     return Call.of(
-        _points.in_contact,
+        algorithm,
         model,
-        {"q": q},
+        {"q": q, **{name: array for name, (array, _) in more.items()}},
         out=out,
-        options=(("points", chosen), ("links", names)),
-        shapes={"out": (len(names),)},
+        options=(("points", chosen), *links.items(), ("arrays", tuple(more))),
+        shapes={
+            "out": (len(links.get("links", chosen)),),
+            **{name: shape for name, (_, shape) in more.items()},
+        },
         params=params,
+        arguments={name: TABLE if name in TABLES else PLAIN for name in more},
         refuse=refusing_still_points(chosen),
     )

@@ -19,13 +19,17 @@ from ...execution.request.call import Call, Forces, Gravity
 from ...model import Model
 from ...model.model import check_model
 from ...model.params import Params
-from ...model.structure import start_of
 from ..whole_numbers import whole_number
 from .bound_attributes import BoundAttributes
 from .chosen_rows import ChosenRows, refuse_not_finite
 from .contact_pairs import RIGID, PairContact, signs_between
 from .default_points import default_points, refuse_none
-from .described_simulation import PassiveForces, with_description, with_passive_forces
+from .described_simulation import (
+    PassiveForces,
+    first_configuration,
+    with_description,
+    with_passive_forces,
+)
 from .drives import PD, Stops, held_positions, warn_of_zero_efforts
 from .free_body import FreeBody
 from .ground import FLAT, Ground, SoftGround, moments_of_points
@@ -66,9 +70,10 @@ class Simulation(BoundAttributes):
     `pair_contact`. Without pairs bodies touch the ground alone and pass through each other.
     start: (nq,) or (envs, nq), the first configuration of every environment, or the name of a
     configuration of the model; None for "home" if the model has it, else for "qpos0", in which an
-    MJCF file draws the robot, else for the neutral configuration. It is also the first target of
-    the drives. f_ext, gravity, params, the numbers of `ground` and of `control`, stops: as in
-    `step`; arrays are read at each launch.
+    MJCF file draws the robot, else for the neutral configuration, with a warning if it is outside
+    the position limits. It is also the first target of the drives.
+    f_ext, gravity, params, the numbers of `ground` and of `control`, stops: as in `step`; arrays
+    are read at each launch.
     latency: whole steps of `dt` after which targets reach the drives, a number or (envs,); then
     `latency` (envs,) is an array to write in, up to longest_latency (None: the largest value).
     like, dtype, device: the kind of arrays; by default float32 NumPy.
@@ -157,7 +162,7 @@ class Simulation(BoundAttributes):
         )
         self._call = self._launch_call(self._with_memory(options, latency, longest_latency))
         check_bounds(self._call)
-        self._set_start(start)
+        self._set_start(first_configuration(simulated, start))
         self.reset()
         self._bind_attributes()
 
@@ -308,7 +313,7 @@ class Simulation(BoundAttributes):
 
     def _set_start(self, start: Any) -> None:
         """Fill `start`, and the first targets of the drives."""
-        begin = self._chosen.check_values("start", _start(self.model, start), self.model.nq, None)
+        begin = self._chosen.check_values("start", start, self.model.nq, None)
         if wrong := check_state(self.model, begin).errors:
             raise ValueError(f"start is not a state: {wrong[0]}")
         self._library.assign(self.start, slice(None), self._chosen.on_host(begin))
@@ -388,12 +393,3 @@ class Simulation(BoundAttributes):
         array = self._library.allocate(self._device, self._single, (self.envs, *shape))
         self._library.write(array, 0.0)
         return array
-
-
-def _start(model: Model, start: Any) -> Any:
-    """The configuration of that name; by default "home", or else the neutral configuration."""
-    if isinstance(start, str):
-        return model.configurations[start]
-    if start is None:
-        return start_of(model)
-    return start
