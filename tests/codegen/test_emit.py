@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import emitted_python
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 
 from warpdyn.algebra import scalar
 from warpdyn.codegen import emit as chosen
-from warpdyn.codegen.emit import COMPARISONS, FORMS, literal
+from warpdyn.codegen.emit import BARRIER_AFTER, COMPARISONS, FORMS, Region, _routine, literal
 from warpdyn.recording.number_operations import ON_NUMBERS
+from warpdyn.recording.order import Statement
 from warpdyn.recording.program import record
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -109,3 +111,46 @@ def test_literals_are_rounded_once() -> None:
 def test_documented_numbers() -> None:
     """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.BARRIER_AFTER == 32
+
+
+def stores(operation: str, values: list[Any], **region: Any) -> list[str]:
+    """C++ that passes these values to a routine, or calls it with them."""
+    dialect: Any = SimpleNamespace(
+        regions={"r": Region("run", "shared", "column", "out", **region)},
+        memory={},
+        constant=lambda x: f"{x!r}",
+        broadcast=lambda text: f"all({text})",
+    )
+    program: Any = SimpleNamespace(graph=SimpleNamespace(nodes={0: ("frame", ())}))
+    lent = [0] if operation == "call" else []
+    return [*_routine(program, Statement(9, operation, ("r", *lent, *values)), dialect)]
+
+
+def test_inputs_of_a_routine_are_stored_before_its_call() -> None:
+    """Constants are broadcast. Values that are in place, and shared ones without a place, are not
+    stored."""
+    assert stores("frame", [3, 2.5, 4]) == [
+        "(shared)[0] = t3;",
+        "(shared)[1] = all(2.5);",
+        "(shared)[2] = t4;",
+    ]
+    assert stores("frame", [3, None, 4, 5], places=(7, 6, None, 2)) == [
+        "(shared)[7] = t3;",
+        "(shared)[2] = t5;",
+    ]
+    assert stores("call", [3, None, 0.5], places=(7, 6, 5), more=", rest") == [
+        "(column)[0] = t3;",
+        "(column)[2] = all(0.5);",
+        "run(shared, column, out, rest);",
+    ]
+
+
+def test_groups_of_stores_are_divided_by_barriers() -> None:
+    """Each group has BARRIER_AFTER stores, less one in the first one."""
+    lines = stores("frame", [*range(2 * BARRIER_AFTER + 1)], barrier="wait;")
+    wanted = [f"(shared)[{k}] = t{k};" for k in range(2 * BARRIER_AFTER + 1)]
+    for k in (2 * BARRIER_AFTER - 1, BARRIER_AFTER - 1):
+        wanted.insert(k, "wait;")
+    assert lines == wanted
+    assert "wait;" not in stores("frame", [*range(BARRIER_AFTER - 1)], barrier="wait;")
+    assert len(stores("frame", [*range(BARRIER_AFTER)])) == BARRIER_AFTER

@@ -377,3 +377,18 @@ def test_the_reference_never_jumps(seed):
         )  # the reference accelerates in between
         assert (np.abs(q - before[0]) <= most).all()
         before = q, v
+
+
+@pytest.mark.parametrize("start", [0.5, 0.5 + 1e-9])
+def test_a_trajectory_that_starts_now_replaces_the_present_one_at_once(start):
+    """A later one waits, and its progress begins with its start."""
+    f, first, second = FollowedTrajectory(), TrajectoryGoal(), TrajectoryGoal()
+    state = f.setpoint
+    f.accept([there()], goal=first)
+    f.at(0.5)
+    assert f.accept([there(2.0)], start=start, now=0.5, goal=second) is None
+    assert first.end is (TrajectoryEnd.REPLACED if start == 0.5 else None)
+    f.at(start)
+    assert first.end is TrajectoryEnd.REPLACED
+    assert f.follower.progress(second, start - 1e-9, state) is None
+    assert f.follower.progress(second, start, state) is not None
