@@ -122,9 +122,9 @@ def test_a_result_named_like_an_array_has_its_shape(make: Any) -> None:
     """The launch would cut it, or read beyond it."""
 
     @wd.kernel
-    def changed(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]
+    def change(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]
         return {"y": x, "x": make(x)}
 
     x = np.arange(6.0).reshape(2, 3)
     with pytest.raises(RecordingError, match=r"its result 'x' has the shape .*, and the array 'x'"):
-        changed(wd.load_robot("cartpole"), x)
+        change(wd.load_robot("cartpole"), x)

@@ -313,7 +313,7 @@ def test_a_row_of_one_number_is_a_scalar() -> None:
     """`new = old; new += 1` does not change `old`, in loops with and without arrays."""
 
     @wd.kernel
-    def counted(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]
+    def count_up(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]
         def step(k: Any, total: Any, rows: Any) -> Any:
             old = new = rows[k]
             new += 1.0
@@ -331,5 +331,5 @@ def test_a_row_of_one_number_is_a_scalar() -> None:
         return total, rows[:], *wd.kernels.repeat(3, swap, (x[0], x[1]))
 
     x = np.array([[1.0, 2.0, 4.0]])
-    total, rows, first, second = wd.oracle(counted, MODEL, x)
+    total, rows, first, second = wd.oracle(count_up, MODEL, x)
     assert (total, first, second) == (7.0, 7.0, 4.0) and rows.tolist() == [[2.0, 3.0, 5.0]]

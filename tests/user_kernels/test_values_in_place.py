@@ -175,7 +175,7 @@ REFUSED: tuple[tuple[Callable[[Any, Any], Any], str], ...] = (
 
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 @pytest.mark.parametrize(("body", "message"), REFUSED)
-def test_what_numpy_refuses_or_would_not_be_real_is_refused(
+def test_changes_that_numpy_refuses_or_that_are_not_real_are_refused(
     body: Callable[[Any, Any], Any], message: str
 ) -> None:
     with pytest.raises(RecordingError, match=rf"test_values_in_place.py:\d+: .*{message}"):

@@ -349,7 +349,7 @@ def timed_out(task: Task, robot: Any, s: Episode, late: Any) -> Any:
 
 
 def _condition(task: Task, method: str, returned: Any) -> Any:
-    """What a method returned, if it is a condition; else TaskError."""
+    """The result of a method, if it is a condition; else TaskError."""
     is_empty = returned is None
     if is_empty or not all(
         isinstance(x, (bool, np.bool_, Condition)) for x in objects(returned).flat

@@ -271,7 +271,7 @@ def objects(x: Any) -> Any:
     if isinstance(x, Values):
         return x.entries
     if isinstance(x, (bool, np.bool_)):
-        return of(bool(x)).entries
+        return of(bool(x)).entries  # a bool is an int too
     if isinstance(x, (Condition, Symbol)):
         return of(x).entries
     if isinstance(x, (int, float)) or (isinstance(x, np.number) and x.dtype.kind in "iuf"):

@@ -51,7 +51,7 @@ def test_the_slope_of_a_motor_on_its_curve_is_stall_over_no_load_speed() -> None
     assert (curved.force - faster.force) / SMALL == pytest.approx(0.5 * 0.8, rel=1e-5)
 
 
-def mirrored(values: list[float]) -> list[float]:
+def negative_values(values: list[float]) -> list[float]:
     return [-x for x in values]
 
 
@@ -69,8 +69,8 @@ def test_forces_of_a_drive_are_odd(curved: bool) -> None:
     ):
         q, gains = [0.1, -0.2], ([100.0] * 2, [1.0] * 2, [6.0] * 2)
         here = drive_forces(ARM, q, v, Drive(target, *gains, **limits))
-        turned = Drive(mirrored(target), *gains, **limits)
-        there = drive_forces(ARM, mirrored(q), mirrored(v), turned)
+        turned = Drive(negative_values(target), *gains, **limits)
+        there = drive_forces(ARM, negative_values(q), negative_values(v), turned)
         for x, y in zip(here, there, strict=True):
             assert (y.force, y.by_q, y.by_v) == (-x.force, x.by_q, x.by_v)
             sizes.append(abs(x.force))

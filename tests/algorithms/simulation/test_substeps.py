@@ -266,7 +266,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return taken
 
 
-def launched(arrays: dict[str, Any], scene: Scene, **options: bool) -> Launch:
+def small_launch(arrays: dict[str, Any], scene: Scene, **options: bool) -> Launch:
     scene = scene._replace(arrays=tuple(arrays))
     given = (tree_of(MODEL), FIRST["q"], FIRST["v"], [1.0, 2.0], [*arrays.values()])
     return launch(*given, scene, (0.0, 0.0, -9.0), {"rod": [1.0]}, **options)
@@ -275,13 +275,13 @@ def launched(arrays: dict[str, Any], scene: Scene, **options: bool) -> Launch:
 @pytest.mark.parametrize("substeps", [1, 2, 3])
 def test_a_launch_passes_each_state_to_the_next_step(substeps: int, steps: list[Any]) -> None:
     """It keeps the state before the last step only if this is asked for."""
-    found = launched({}, scene_of(substeps=substeps))
+    found = small_launch({}, scene_of(substeps=substeps))
     assert found.results["q"] == pytest.approx([x + substeps for x in FIRST["q"]])
     assert found.results["v"] == pytest.approx([x + 2.0 * substeps for x in FIRST["v"]])
     assert found.results["torques"] == pytest.approx([1.0 + 3.0, 2.0 + 4.0])
     assert (found.q_before, found.v_before, found.positions) == ([], [], [])
     assert found.zero_at_failure == ()
-    before = launched({}, scene_of(substeps=substeps), keep=True, clear=True)
+    before = small_launch({}, scene_of(substeps=substeps), keep=True, clear=True)
     assert before.q_before == pytest.approx([x + substeps - 1.0 for x in FIRST["q"]])
     assert before.v_before == pytest.approx([x + 2.0 * (substeps - 1) for x in FIRST["v"]])
     assert before.results == found.results and before.zero_at_failure == ()
@@ -296,20 +296,20 @@ def test_a_launch_reads_its_ground_from_its_arrays(
 ) -> None:
     """Soft ground, compliant ground, and compliant ground whose points are in slots."""
     soft = {"friction": [0.5, 0.6], "stiffness": [7.0], "damping": [8.0]}
-    found = launched(soft, scene_of(**TWO_POINTS, exponents=(0.3, 0.4)))
+    found = small_launch(soft, scene_of(**TWO_POINTS, exponents=(0.3, 0.4)))
     wanted = SoftSurface([0.5, 0.6], 7.0, 8.0, 0.3, 0.4)
     assert [contacts.soft for _, contacts in steps] == [wanted] * 3
     assert found.results["forces"] == [[5.0] * 3] * 2 and steps[0][1].surface is None
     steps.clear()
-    launched(SURFACE, scene_of(**TWO_POINTS, substeps=1))
+    small_launch(SURFACE, scene_of(**TWO_POINTS, substeps=1))
     ground = Surface([0.5, 0.6], 7.0, 8.0, 9.0)
     assert steps.pop()[1] == Contacts(ground, None, None)
     slots: Any = SimpleNamespace(memory=[], contacts=(IN_ROWS, []))
     monkeypatch.setattr(TouchingBodies, "of_points", lambda *_: slots)
-    found = launched(SURFACE, scene_of(**TWO_POINTS, points_in_slots=True, substeps=1))
+    found = small_launch(SURFACE, scene_of(**TWO_POINTS, points_in_slots=True, substeps=1))
     assert steps.pop()[1] == Contacts(None, None, None, None, slots)
     assert found.results["impulses"] == IN_ROWS
-    launched({}, scene_of(**TWO_POINTS, points_in_slots=True, substeps=1))
+    small_launch({}, scene_of(**TWO_POINTS, points_in_slots=True, substeps=1))
     assert steps.pop()[1] == Contacts(None, None, None)
 
 
@@ -331,10 +331,10 @@ def test_positions_and_memories_of_pairs_are_those_that_are_asked_for(
             ("pair_impulses", "pair_features", "pair_forces", "impulses", "forces"),
         ),
     ):
-        by_default = launched(arrays, scene)
+        by_default = small_launch(arrays, scene)
         assert not (by_default.positions or by_default.zero_at_failure or cleared)
         for locate, clear in ((False, False), (True, False), (False, True), (True, True)):
-            found = launched(arrays, scene, locate=locate, clear=clear)
+            found = small_launch(arrays, scene, locate=locate, clear=clear)
             assert found.positions == (["here"] if locate else [])
             assert found.zero_at_failure == (names if clear else ())
             size = pytest.approx(sum(FIRST["q"]) + sum(FIRST["v"]) + 2.0 + 4.0)
@@ -351,5 +351,5 @@ def test_late_targets_reach_the_drives_step_by_step(steps: list[Any]) -> None:
         (gains | late, [[7.0, 8.0], [7.0, 8.0], [0.5, 0.6]]),
     ):
         steps.clear()
-        launched({"targets": [0.5, 0.6], **arrays}, scene_of())
+        small_launch({"targets": [0.5, 0.6], **arrays}, scene_of())
         assert [applied.drive for applied, _ in steps] == [Drive(x, **gains) for x in targets]

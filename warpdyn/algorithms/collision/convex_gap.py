@@ -159,6 +159,7 @@ def separation_of_corners(found: Separation, centre: Vector, axes: Sequence[Vect
     target = _target(-found.separation, normal)
     corners = [x - Vector(*as_constants([*target])) for x in points]
 
+    # The nearest point is on an edge, or within the triangle.
     of_edges: Scalar = NO_CANDIDATE
     nearest = points[0]
     for p, q in combinations(range(3), 2):

@@ -130,19 +130,25 @@ def refuse_fused(
                 f'count body "{body.name}"; leave fusestatic out, or remove that body'
             )
         parent = bodies.get(body.parent)
-        if parent is None or body.joints or parent.name in still:
-            continue
-        written = [each.name for each in (parent, body) if _uses_inertial_without_geoms(each)]
-        if written:
-            raise ModelError(
-                f'{values.source}: <compiler>: with fusestatic and inertiafromgeom="true", body "{written[0]}" '
-                f'has other geoms after "{body.name}" is joined to "{parent.name}"; leave fusestatic out'
-            )
-        if parent.free and _wants_alignment(values, parent) and not _moves_below(bodies, parent):
-            raise ModelError(
-                f'{values.source}: <compiler>: with fusestatic, body "{parent.name}" has no child, so that MuJoCo '
-                f'moves its frame to its principal axes; leave fusestatic out, or write align="false"'
-            )
+        if parent is not None and not body.joints and parent.name not in still:
+            _refuse_joined(values, bodies, parent, body)
+
+
+def _refuse_joined(
+    values: MjcfValues, bodies: Mapping[str, BodyElement], parent: BodyElement, body: BodyElement
+) -> None:
+    """Raise if fusestatic changes the inertia or the frame of a body to which another one is joined."""
+    written = [each.name for each in (parent, body) if _uses_inertial_without_geoms(each)]
+    if written:
+        raise ModelError(
+            f'{values.source}: <compiler>: with fusestatic and inertiafromgeom="true", body "{written[0]}" '
+            f'has other geoms after "{body.name}" is joined to "{parent.name}"; leave fusestatic out'
+        )
+    if parent.free and _wants_alignment(values, parent) and not _moves_below(bodies, parent):
+        raise ModelError(
+            f'{values.source}: <compiler>: with fusestatic, body "{parent.name}" has no child, so that MuJoCo '
+            f'moves its frame to its principal axes; leave fusestatic out, or write align="false"'
+        )
 
 
 def _uses_inertial_without_geoms(body: BodyElement) -> bool:
