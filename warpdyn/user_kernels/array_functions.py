@@ -239,7 +239,7 @@ def full_like(
     return array_of(_of_dtype(made, entries, dtype))
 
 
-def _copy(a: Any, order: Any = "K", subok: bool = False) -> Values:
+def _copy_function(a: Any, order: Any = "K", subok: bool = False) -> Values:
     """`np.copy`."""
     return array_of(objects(a).copy(order))
 
@@ -325,7 +325,7 @@ for _function in ADDING:
     ARRAY_FUNCTIONS[_function] = _computing_function(_function)
 ARRAY_FUNCTIONS |= REDUCTIONS
 ARRAY_FUNCTIONS |= {
-    np.copy: _copy,
+    np.copy: _copy_function,
     np.einsum: einsum,
     np.where: where,
     np.clip: clip,
