@@ -212,6 +212,18 @@ class Text:
                 f"{name} = np.where({name}c, {a}, y)",
             ],
             [f"{name} = np.subtract.outer(x, y)[{k}]"],
+            [
+                f"{name}s = {name}t = {first}",
+                f"{name}t {self.one_of('+', '-', '*')}= {self.one_of('1', 'x[1]', '0.5')}",
+                f"{name} = {name}s * x + {name}t",
+            ],
+            [
+                f"{name}s = np.atleast_1d({first} + 0.0)",
+                f"{name}s[0] = {self.one_of('s', 'y[2]')}",
+                f"{name} = x + {name}s + s",
+            ],
+            [f"{name} = np.clip({a}, a_min=-1, a_max={self.one_of('1', 'None')})"],
+            [f"{name} = M.sum({self.one_of('0, None, None, True', 'axis=0, keepdims=1')})[0] + x"],
             [f"{name} = repeat({self.one_of('2', '3')}, lambda a: np.clip(a * 0.5 + y, -2, 2), x)"],
             [
                 f"{name}, {name}w = repeat(2, lambda t: (t[1], np.where(t[0] > 0, t[1], -t[0])), (x, y))"
