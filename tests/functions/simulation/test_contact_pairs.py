@@ -356,7 +356,10 @@ def test_slots_must_be_a_positive_whole_number(count: Any) -> None:
 def test_pairs_are_equal_if_their_models_and_entries_are_equal() -> None:
     pairs = wd.ContactPairs(TWO_BALLS)
     assert pairs == wd.ContactPairs(TWO_BALLS) and pairs != "pairs"
-    other = world(("a", BALL, 1.0, (0, 0, 1)), ("b", BALL, 2.0, (0.5, 0, 1)))
+    same, other = (
+        world(("a", BALL, 1.0, (0, 0, 1)), ("b", BALL, mass, (0.5, 0, 1))) for mass in (2.0, 3.0)
+    )
+    assert pairs == wd.ContactPairs(same) and hash(pairs) == hash(wd.ContactPairs(same))
     assert pairs != wd.ContactPairs(other) and pairs != wd.ContactPairs(TWO_BALLS, slots=1)
     grounded = [pairs.with_ground("a", friction=mu) for mu in (0.5, 0.5, 0.6)]
     assert grounded[0] == grounded[1] != grounded[2] and grounded[0] != pairs
