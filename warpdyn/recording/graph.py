@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -122,8 +122,17 @@ class Graph:
             routine.graph.finish()
 
     def without_constants(self) -> dict[int, int]:
-        """Make nodes read what a node of CONSTANT stands for instead of that node. Returns what each
-        of these nodes stands for."""
+        """Make nodes read what a node of CONSTANT stands for instead of that node, in routines too.
+        Returns what each of these nodes stands for."""
+        for name, routine in self.routines.items():
+            if inner := routine.graph.without_constants():
+                results = tuple(
+                    x
+                    if isinstance(x, (int, float))
+                    else type(x)(x.graph, inner.get(x.index, x.index), x.negative)
+                    for x in routine.results
+                )
+                self.routines[name] = replace(routine, results=results)
         origin: dict[int, int] = {}
         if not any(operation == CONSTANT for operation, _ in self.nodes):
             return origin

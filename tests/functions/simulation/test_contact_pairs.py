@@ -359,8 +359,8 @@ def test_pairs_are_equal_if_their_models_and_entries_are_equal() -> None:
     same, other = (
         world(("a", BALL, 1.0, (0, 0, 1)), ("b", BALL, mass, (0.5, 0, 1))) for mass in (2.0, 3.0)
     )
-    assert pairs == wd.ContactPairs(same) != wd.ContactPairs(other)
-    assert pairs != wd.ContactPairs(TWO_BALLS, slots=1)
+    assert pairs == wd.ContactPairs(same) and hash(pairs) == hash(wd.ContactPairs(same))
+    assert pairs != wd.ContactPairs(other) and pairs != wd.ContactPairs(TWO_BALLS, slots=1)
     grounded = [pairs.with_ground("a", friction=mu) for mu in (0.5, 0.5, 0.6)]
     assert grounded[0] == grounded[1] != grounded[2] and grounded[0] != pairs
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from dataclasses import replace
 from importlib import metadata
@@ -191,3 +192,4 @@ def test_points_are_equal_if_their_models_and_entries_are_equal() -> None:
     assert points == wd.ContactPoints(model) and hash(points) == hash(wd.ContactPoints(model))
     assert points != points.only("pole") and points != "points"
     assert points != wd.ContactPoints(replace(model, name="another"))
+    assert copy.deepcopy(points) == points

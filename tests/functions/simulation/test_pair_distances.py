@@ -137,3 +137,27 @@ def test_slopes_of_faces_that_face_each_other_lie_between_those_to_both_sides() 
     assert np.abs(ahead - behind).max() > 0.1
     assert (found > np.minimum(ahead, behind) - 1e-5).all()
     assert (found < np.maximum(ahead, behind) + 1e-5).all()
+
+
+def test_distances_in_a_loop_of_an_own_kernel_have_derivatives() -> None:
+    """What counts as a constant in the step is read by name in the loop, and in the one that runs
+    backward through it."""
+    model = two_bodies(wd.description.Cylinder(0.1, 0.25), wd.description.Sphere(0.1))
+    pairs, ways = wd.ContactPairs(model), 0.01 * np.ones(model.nv)
+
+    @wd.kernel
+    def last_distance(robot, q):
+        def step(k, state, rows):
+            rows[k] = robot.pair_distances(state["q"], pairs=pairs)[0]
+            return {"q": robot.integrate(state["q"], ways)}
+
+        _, rows = wd.kernels.loop(3, step, {"q": q}, np.zeros((3, 1)))
+        return rows[2]
+
+    q = model.neutral[None].copy()
+    q[:, 7:10] = 0.2, 0.1, 0.15
+    found = np.asarray(wd.vjp(last_distance, model, q, cotangents=np.ones((1, 1))))
+    for k in range(model.nq):
+        h = 1e-6 * np.eye(model.nq)[k]
+        wanted = (last_distance(model, q + h) - last_distance(model, q - h)) / 2e-6
+        assert found[0, k] == pytest.approx(np.ravel(wanted)[0], abs=1e-6)

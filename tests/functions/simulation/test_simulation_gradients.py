@@ -149,3 +149,21 @@ def test_derivatives_of_rolling_friction_at_rest_are_finite_in_single_precision(
     assert np.abs(wanted[0]).max() > 5.0
     for one, two in zip(wanted, found, strict=True):
         assert two == pytest.approx(one, rel=1e-3, abs=1e-2)
+
+
+def test_derivatives_of_a_ball_above_the_middle_of_a_prism_are_those_of_differences() -> None:
+    """The direction between the middles is then that of the face, which does not turn with it."""
+    model = world_of(wd.description.Cylinder(0.1, 0.2), wd.description.Sphere(0.1))
+    q = np.tile(model.neutral, (1, 1))
+    q[:, 9] = 0.1995
+    rest, step = np.zeros((1, model.nv)), 1e-7
+    options: dict[str, Any] = {"points": [], "pairs": wd.ContactPairs(model), "dt": 0.005}
+
+    def sum_of_velocities(h: np.ndarray) -> float:
+        return float(wd.step(model, q + h, rest, rest, **options).v.sum())
+
+    found = slopes_by_state(model, q, np.float64, **options)[0][0]
+    for k in (0, 1, 2, 7, 8, 9):
+        h = step * np.eye(model.nq)[k]
+        wanted = (sum_of_velocities(h) - sum_of_velocities(-h)) / (2 * step)
+        assert found[k] == pytest.approx(wanted, rel=1e-5, abs=1e-3)

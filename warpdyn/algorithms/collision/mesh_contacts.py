@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ...algebra.constant_values import as_constants
 from ...algebra.rotations import ZERO, Matrix, Rotation, axes_about
 from ...algebra.scalar import Scalar, select_less
 from ...algebra.spatial import Vector
@@ -82,7 +83,8 @@ def mesh_sphere(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     """The contact of a mesh and a sphere."""
     found = _separation(_hull(a), *_core_and_faces(a, b))
     gap = found.separation - b.size[0]
-    at = found.nearest + found.normal * (0.5 * gap)
+    # From the centre, whose derivative does not depend on which corners are the nearest ones.
+    at = _in_axes(a, b.centre) - found.normal * (b.size[0] + 0.5 * gap)
     world = a.placement.point_to_parent(at)
     return [Contact(gap, world, a.placement.R.to_parent(found.normal), 0.0)]
 
@@ -147,7 +149,9 @@ def _hull(a: ShapeAt) -> Core:
 def _separation(first: Core, second: Core, faces: Sequence[Vector] = ()) -> Separation:
     """The separation of two shapes, found from the direction to the second, from normals around the
     first, and from the normals of the faces of a box."""
-    _, towards = direction(second.middle - first.middle)
+    _, found = direction(second.middle - first.middle)
+    # Where this is the best normal, it is that of a face, which does not turn with the direction.
+    towards = Vector(*as_constants([*found]))
     facing = [n * side(n.dot(towards)) for n in faces]
     return convex_separation(first, second, [towards, *SAMPLES, *facing])
 

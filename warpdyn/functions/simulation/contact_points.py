@@ -93,7 +93,7 @@ class ContactPoints(Sequence[ContactPoint]):
         """True if both have the same points of the same model."""
         if not isinstance(other, ContactPoints):
             return NotImplemented
-        return self.points == other.points and self.model is other.model
+        return self.points == other.points and self.model == other.model
 
     def __hash__(self) -> int:
         return hash(self.points)
