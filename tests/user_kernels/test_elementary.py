@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import warpdyn as wd
 from warpdyn.recording.program import record
 from warpdyn.user_kernels.arithmetic import power
 from warpdyn.user_kernels.elementary import NUMBERS, TRUTHS, number, of_entries
@@ -40,6 +41,27 @@ def test_elementary_functions_equal_numpys(name: str) -> None:
         wanted = float(ufunc(*given))
         got = form(*given), evaluate_recorded(lambda s: [1.0 * number(form(*s))], given)[0]
         assert np.allclose([float(g) for g in got], wanted, rtol=1e-12, atol=SHARP.get(name, 1e-12))
+
+
+@pytest.mark.parametrize("name", ["arcsin", "arctan", "exp", "sin", "sinh", "tan", "tanh"])
+def test_functions_of_small_numbers_keep_all_digits(name: str) -> None:
+    ufunc, form = getattr(np, name), of_entries(name)
+    for x in (1e-12, -1e-8, 1e-4, -0.03, 0.9, 0.999999, -1.0):
+        recorded = evaluate_recorded(lambda s: [1.0 * number(form(*s))], [x])[0]
+        assert [float(form(x)), recorded] == pytest.approx([ufunc(x)] * 2, rel=1e-14, abs=0.0)
+
+
+@pytest.mark.parametrize("size", [1e-36, 1e-20, 1.0, 1e20, 1e38])
+def test_hypot_stays_in_the_range_of_single_precision(size: float) -> None:
+    @wd.kernel
+    def lengths(robot: Any, x: (2,)) -> Any:  # type: ignore[valid-type]
+        return np.stack([np.hypot(x[0], x[1])])
+
+    x = np.array([[0.3, 0.4], [-0.6, 0.0]], np.float32) * np.float32(size)
+    model = wd.load_robot("cartpole")
+    assert lengths(model, x)[:, 0] == pytest.approx(np.hypot(x[:, 0], x[:, 1]), rel=3e-7, abs=0.0)
+    slopes = wd.vjp(lengths, model, x, cotangents=np.ones((2, 1), np.float32))
+    assert slopes == pytest.approx(np.array([[0.6, 0.8], [-1.0, 0.0]]), rel=1e-6)
 
 
 @pytest.mark.parametrize("p", [-3, -0.5, 0, 0.5, 1, 2, 5, 64, 1.5, 100])

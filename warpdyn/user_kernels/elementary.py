@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..algebra import scalar
+from ..algebra.constant_values import as_constants
 from ..algebra.scalar import Scalar, is_number
 from . import arithmetic, conditions
 from .conditions import Truth
@@ -25,17 +26,40 @@ def arccos(x: Scalar) -> Scalar:
     return scalar.atan2(scalar.sqrt((1.0 - x) * (1.0 + x)), x)
 
 
+SMALL = 1.0
+"""Numbers below this have their hyperbolic sine from its series, because e^x - e^-x loses digits."""
+
+RANGE = (1e-37, 1e37)
+"""Numbers whose reciprocal is a normal number of float32."""
+
+SERIES = tuple(1.0 / math.factorial(2 * k + 1) for k in range(9))
+"""Coefficients of sinh(x) = x + x³/3! + x⁵/5! ..., up to x¹⁷. The rest is below 1e-17 for |x| < 1."""
+
+
 def tanh(x: Scalar) -> Scalar:
-    """Computed from exp(-2|x|), which does not overflow. |x| is a product, because its slope at 0
-    must not be 0."""
+    """sinh / cosh for small numbers, else from exp(-2|x|), which does not overflow. |x| is a product,
+    because its slope at 0 must not be 0."""
+    is_small, of_small = _sinh_of_small(x)
     side = conditions.choose(conditions.less(x, 0.0), -1.0, 1.0)
     e = scalar.exp(-2.0 * (side * x))
-    return side * ((1.0 - e) / (1.0 + e))
+    ratio = of_small / scalar.sqrt(1.0 + of_small * of_small)
+    return conditions.choose(is_small, ratio, side * ((1.0 - e) / (1.0 + e)))
 
 
 def sinh(x: Scalar) -> Scalar:
+    is_small, of_small = _sinh_of_small(x)
     e = scalar.exp(x)
-    return 0.5 * (e - 1.0 / e)
+    return conditions.choose(is_small, of_small, 0.5 * (e - 1.0 / e))
+
+
+def _sinh_of_small(x: Scalar) -> tuple[Truth, Scalar]:
+    """True if |x| is below `SMALL`, and its hyperbolic sine then; else 0."""
+    is_small = conditions.less(scalar.absolute(x), SMALL)
+    small = conditions.choose(is_small, x, 0.0)
+    total: Scalar = 0.0
+    for coefficient in reversed(SERIES[1:]):
+        total = (total + coefficient) * (small * small)
+    return is_small, small + small * total
 
 
 def cosh(x: Scalar) -> Scalar:
@@ -53,10 +77,17 @@ def root_of_squares(total: Scalar) -> Scalar:
 
 
 def hypot(x: Scalar, y: Scalar) -> Scalar:
-    """Infinite if either is infinite, even if the other one is NaN."""
+    """Infinite if either is infinite, even if the other one is NaN.
+
+    The larger one is factored out, so that squares of large and of small numbers stay in the range
+    of float32.
+    """
     larger = fmax(scalar.absolute(x), scalar.absolute(y))
     infinite = conditions.less_equal(math.inf, larger)
-    return conditions.choose(infinite, math.inf, root_of_squares(x * x + y * y))
+    is_scaled = conditions.less(RANGE[0], larger)
+    (scale,) = as_constants([conditions.choose(is_scaled, scalar.minimum(larger, RANGE[1]), 1.0)])
+    u, w = x / scale, y / scale
+    return conditions.choose(infinite, math.inf, scale * root_of_squares(u * u + w * w))
 
 
 def maximum(x: Scalar, y: Scalar) -> Scalar:
