@@ -44,11 +44,19 @@ def product(a: Any, b: Any) -> Any:
 STARTS = {"add": 0.0, "multiply": 1.0, "logical_and": True, "logical_or": False}
 """Results of a reduction of nothing."""
 
-REDUCED = (
+REDUCED = {
     *STARTS,
-    *("maximum", "minimum", "fmax", "fmin", "logical_xor", "subtract", "divide"),
-    *("bitwise_and", "bitwise_or", "bitwise_xor"),
-)
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+    "logical_xor",
+    "subtract",
+    "divide",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+}
 """Functions that combine entries along axes."""
 
 
