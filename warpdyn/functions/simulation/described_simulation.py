@@ -64,7 +64,7 @@ def _effects(owner: Any) -> tuple[Effects, ...]:
     return owner.effects if isinstance(owner.effects, tuple) else (owner.effects,)
 
 
-def first_configuration(model: Model, start: Any) -> Any:
+def first_configuration(model: Model, start: object) -> object:
     """The configuration `start`, or that of this name; None: "home", "qpos0" or the neutral one.
 
     Nobody has chosen the neutral configuration, so a warning tells where it is outside the limits.
