@@ -284,7 +284,8 @@ def test_loops_that_end_early_can_be_nested() -> None:
 
 
 def test_an_array_of_conditions_stays_one() -> None:
-    """In NumPy the sum of two conditions is `or`, and a number that is written becomes one."""
+    """As in NumPy, the sum of two conditions is their `or`. A number that is written into the array
+    becomes a condition."""
 
     @wd.kernel
     def flags(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]

@@ -56,15 +56,22 @@ def numbers(library: Library, single: bool, values: tuple[float, ...]) -> Array:
     return library.from_host(host, "cpu")
 
 
-def check_entries(name: str, values: Any) -> None:
-    """Raise for None and text, alone or in a list: NumPy takes them for NaN and for numbers."""
+def has_none_or_text(values: Any) -> bool:
+    """True for None and text, alone or in a list: NumPy takes them for NaN and for numbers."""
     rows = [values]
     while rows:
         entry = rows.pop()
         if entry is None or isinstance(entry, (str, bytes)):
-            raise TypeError(f"{name} must be numbers, got {values!r}")
+            return True
         if isinstance(entry, (list, tuple)):
             rows.extend(entry)
+    return False
+
+
+def check_entries(name: str, values: Any) -> None:
+    """Raise for None and text, alone or in a list."""
+    if has_none_or_text(values):
+        raise TypeError(f"{name} must be numbers, got {values!r}")
 
 
 def column(name: str, value: Any, like: Array) -> Any:

@@ -182,6 +182,11 @@ WITHOUT_FORCES = "it closes a loop, and is kept without its limits, friction and
 """A remark on a joint that closes a loop."""
 
 
+def has_plain_digits(text: str) -> bool:
+    """False for 1_000 and for digits of other scripts, which Python reads as numbers too."""
+    return text.isascii() and "_" not in text
+
+
 def check_loops_option(loops: Loops) -> Loops:
     """The option `loops` of a reader. Raises for any other value."""
     if loops not in get_args(Loops):
@@ -235,9 +240,7 @@ class Reading:
         except ValueError:
             numbers = []
         sound = all(math.isfinite(x) or (infinite and not math.isnan(x)) for x in numbers)
-        # Python also reads 1_000 and digits of other scripts.
-        plain = text.isascii() and "_" not in text
-        if len(numbers) != count or not (sound and plain):
+        if len(numbers) != count or not (sound and has_plain_digits(text)):
             needed = "a finite number" if count == 1 else f"{count} finite numbers"
             raise self.refusal(element, f'{what} is "{text}"; it needs {needed}')
         if any(abs(x) > largest for x in numbers):

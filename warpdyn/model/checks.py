@@ -66,10 +66,9 @@ def check_description(source: str, links: Sequence[Link], joints: Sequence[Joint
     if not links:
         raise ModelError(f"{source}: there is no link; a robot needs at least one <link>")
     for what, names in (("link", [k.name for k in links]), ("joint", [j.name for j in joints])):
-        twice = [name for name, count in Counter(names).items() if count > 1]
-        if twice:
+        if (twice := first_repeated(names)) is not None:
             raise ModelError(
-                f'{source}: two {what}s are named "{twice[0]}"; give each {what} its own name'
+                f'{source}: two {what}s are named "{twice}"; give each {what} its own name'
             )
     # Magnitudes are bounded too, because products of larger numbers may overflow.
     for link in links:
@@ -180,6 +179,11 @@ def check_mimics(source: str, joints: Sequence[Joint]) -> None:
                 f'{where}: it mimics "{target.name}", a {target.kind.name} joint; '
                 "only joints of one coordinate can be followed"
             )
+
+
+def first_repeated(names: Iterable[str]) -> str | None:
+    """The first name that occurs twice or more, or None."""
+    return next((name for name, count in Counter(names).items() if count > 1), None)
 
 
 def finite(numbers: Iterable[float]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from ..algebra.pose_forms import position_and_quaternion
 from ..algebra.quaternions import quaternion_rotation
 from ..algebra.scalar import Scalar, sqrt
+from .checks import first_repeated
 from .description import Effects, Joint, Link, Pose, look_up
 from .quantities import EFFECTS, QUANTITIES, has_direction, owners
 from .structure import Robot
@@ -51,10 +51,9 @@ def _check_names(model: Robot, quantity: str, names: Sequence[str]) -> None:
     known = dict.fromkeys(owner.name for owner in owners(model, quantity))
     for name in names:
         look_up(known, name, QUANTITIES[quantity].owner, model.name)
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
+    if (twice := first_repeated(names)) is not None:
         raise ValueError(
-            f'{quantity} of {model.name} has {QUANTITIES[quantity].owner} "{twice[0]}" twice; make '
+            f'{quantity} of {model.name} has {QUANTITIES[quantity].owner} "{twice}" twice; make '
             "params with model.params(...)"
         )
 

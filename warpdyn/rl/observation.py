@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import views
 from ..user_kernels.random_numbers import Key
 from .task import Task, TaskError
 
@@ -113,19 +114,13 @@ def terms_of(found: Any) -> dict[str, Any]:
             f'{{"joints": s.q, "speeds": s.v}}; it returned a {type(found).__name__} of arrays'
         )
     if not isinstance(found, Mapping):
-        if _has_other_entries(found):
+        if views.has_none_or_text(found):
             raise TaskError(f"observe must return numbers or arrays; it returned {found!r}")
         return {ONE: found}
     for name, x in found.items():
-        if _has_other_entries(x):
+        if views.has_none_or_text(x):
             raise TaskError(f"observe: the term {name} must be an array of numbers, got {x!r}")
     return dict(found)
-
-
-def _has_other_entries(x: Any) -> bool:
-    """True for None and text, alone or in a list. NumPy turns None into NaN."""
-    entries = x if isinstance(x, (list, tuple)) else [x]
-    return any(each is None or isinstance(each, (str, bytes)) for each in entries)
 
 
 def _array(x: Any) -> Any:

@@ -99,7 +99,7 @@ def test_forces_of_links_have_the_friction_moments_of_their_points(
 
 
 def test_late_targets_are_shifted_in_a_launch() -> None:
-    """In the first launch the present ones count as the earlier ones, too."""
+    """Before the first launch there are no earlier targets: the present ones take their place."""
     arrays = {
         "targets": [0.5, 0.6],
         "kp": [1.0] * 2,

@@ -140,8 +140,7 @@ def test_slopes_of_faces_that_face_each_other_lie_between_those_to_both_sides() 
 
 
 def test_distances_in_a_loop_of_an_own_kernel_have_derivatives() -> None:
-    """What counts as a constant in the step is read by name in the loop, and in the one that runs
-    backward through it."""
+    """The step has values that count as constants. Both the loop and its reverse read them."""
     model = two_bodies(wd.description.Cylinder(0.1, 0.25), wd.description.Sphere(0.1))
     pairs, ways = wd.ContactPairs(model), 0.01 * np.ones(model.nv)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...algebra.constant_values import as_constants
 from ...algebra.rotations import as_matrix
 from ...algebra.scalar import Scalar, maximum, minimum, rsqrt, select_less
 from ...algebra.spatial import Placement, Vector
@@ -78,6 +79,11 @@ def choose(x: Scalar, y: Scalar, if_less: Vector, otherwise: Vector) -> Vector:
     """`select_less` of vectors."""
     pairs = zip(if_less, otherwise, strict=True)
     return Vector(*(select_less(x, y, u, w) for u, w in pairs))
+
+
+def constant(x: Vector) -> Vector:
+    """The same vector without derivatives."""
+    return Vector(*as_constants([*x]))
 
 
 def side(x: Scalar) -> Scalar:

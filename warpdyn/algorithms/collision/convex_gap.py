@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ...algebra.constant_values import as_constants
 from ...algebra.scalar import Scalar, maximum, minimum, repeat, rsqrt, select_less
 from ...algebra.spatial import Vector
-from .contact import choose, direction, dot, side
+from .contact import choose, constant, direction, dot, side
 
 ITERATIONS = 16
 """Number of farthest points that are added to the triangle."""
@@ -145,19 +145,19 @@ def convex_separation(a: Core, b: Core, starts: Sequence[Vector]) -> Separation:
 def separation_of_corners(found: Separation, centre: Vector, axes: Sequence[Vector]) -> Scalar:
     """The separation as a function of the corners of the triangle, each fixed on its shape.
 
-    It has the same value, but its derivatives do not go through the iterations, where those of
-    narrow triangles lose their digits, and where they are others if several normals are equally
-    good: two boxes that face each other, or a sphere level with a mesh. `centre`, `axes`: the second
-    shape's frame in the frame of the first one.
+    The value is the same, but the derivatives do not go through the iterations. There, those of
+    narrow triangles lose their digits, and they are wrong where several normals are equally good:
+    two boxes that face each other, or a sphere beside the middle of a face. `centre`, `axes`: the
+    second shape's frame in the frame of the first one.
     """
     points = []
     for x, of_first in found.triangle:
         of_second = of_first - x - centre
         fixed = as_constants([axis.dot(of_second) for axis in axes])
-        points.append(Vector(*as_constants([*of_first])) - centre - dot(fixed, axes))
-    normal = Vector(*as_constants([*found.normal]))
-    target = _target(-found.separation, normal)
-    corners = [x - Vector(*as_constants([*target])) for x in points]
+        points.append(constant(of_first) - centre - dot(fixed, axes))
+    normal = constant(found.normal)
+    target = constant(_target(-found.separation, normal))
+    corners = [x - target for x in points]
 
     # The nearest point is on an edge, or within the triangle.
     of_edges: Scalar = NO_CANDIDATE

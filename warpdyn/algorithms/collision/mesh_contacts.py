@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...algebra.constant_values import as_constants
 from ...algebra.rotations import ZERO, Matrix, Rotation, axes_about
 from ...algebra.scalar import Scalar, select_less
 from ...algebra.spatial import Vector
 from .common_polygon import PENALTY, common_points, facing_polygon
-from .contact import Contact, ShapeAt, direction, if_exists, side
+from .contact import Contact, ShapeAt, constant, direction, if_exists, side
 from .convex_gap import Core, Separation, convex_separation, separation_of_corners
 from .point_choice import DIRECTIONS, Candidate, best_candidate, contact_points
 
@@ -115,7 +114,7 @@ def convex_distance(a: ShapeAt, b: ShapeAt) -> Scalar:
     they overlap [m]."""
     radius = b.size[0] if b.kind in ("sphere", "capsule") else 0.0
     core, faces = _core_and_faces(a, b)
-    axes = [a.placement.R.to_child(axis) for axis in b.axes]
+    axes = _axes_in(a, b)
     return separation_of_corners(_separation(_hull(a), core, faces), core.centre, axes) - radius
 
 
@@ -126,11 +125,16 @@ def _core_and_faces(a: ShapeAt, b: ShapeAt) -> tuple[Core, Sequence[Vector]]:
         R = a.placement.R
         corners = [R.to_child(b.placement.R.to_parent(Vector(*x))) for x in b.vertices]
         return Core(centre, (), tuple(corners)), ()
-    axes = [a.placement.R.to_child(axis) for axis in b.axes]
+    axes = _axes_in(a, b)
     if b.kind == "box":
         edges = tuple(axis * half for axis, half in zip(axes, b.size, strict=True))
         return Core(centre, edges), axes
     return Core(centre, (axes[2] * b.size[1],) if b.kind == "capsule" else ()), ()
+
+
+def _axes_in(a: ShapeAt, b: ShapeAt) -> list[Vector]:
+    """The axes of the second shape in the frame of the first one."""
+    return [a.placement.R.to_child(axis) for axis in b.axes]
 
 
 def _in_axes(a: ShapeAt, point: Vector) -> Vector:
@@ -151,7 +155,7 @@ def _separation(first: Core, second: Core, faces: Sequence[Vector] = ()) -> Sepa
     first, and from the normals of the faces of a box."""
     _, found = direction(second.middle - first.middle)
     # Where this is the best normal, it is that of a face, which does not turn with the direction.
-    towards = Vector(*as_constants([*found]))
+    towards = constant(found)
     facing = [n * side(n.dot(towards)) for n in faces]
     return convex_separation(first, second, [towards, *SAMPLES, *facing])
 

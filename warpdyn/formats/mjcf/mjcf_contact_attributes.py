@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from ..robot_source import has_plain_digits
 from .mjcf_values import Attributes, Element, MjcfValues
 
 MOST_NUMBERS = {
@@ -59,7 +60,6 @@ def check_contact_attributes(values: MjcfValues, element: Element, written: Attr
 def _are_finite(text: str) -> bool:
     """True for finite numbers, or none."""
     try:
-        plain = text.isascii() and "_" not in text
-        return plain and all(math.isfinite(float(word)) for word in text.split())
+        return has_plain_digits(text) and all(math.isfinite(float(word)) for word in text.split())
     except ValueError:
         return False

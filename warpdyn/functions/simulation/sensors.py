@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from ...execution.batched import batched
 from ...execution.request.call import Call, Gravity
 from ...execution.request.inputs import PLAIN, TABLE
 from ...model import Model
+from ...model.checks import first_repeated
 from ...model.description import check_names
 from ...model.params import Params
 from ...model.reference_frames import Reference, reference_of
@@ -183,10 +183,9 @@ def checked_sensors(
     if not isinstance(sensors, Sensors):
         raise TypeError(f"sensors must be wd.Sensors(imu=[...]), got {type(sensors).__name__}")
     model.link_indices(sensors.imu)
-    twice = [name for name, count in Counter(check_names(sensors.links)).items() if count > 1]
-    if twice:
+    if (twice := first_repeated(check_names(sensors.links))) is not None:
         raise ValueError(
-            f"Sensors(links=) has {twice[0]!r} twice; each link has one row of results, so name it once"
+            f"Sensors(links=) has {twice!r} twice; each link has one row of results, so name it once"
         )
     return Measurements(
         tuple(sensors.imu),
