@@ -11,7 +11,7 @@ NUMBERS = {
     "closed_loops.loop_closure": {
         "LONGEST": 0.5,
         "DAMPING": 0.1,
-        "SMALL": 1e-24,
+        "SMALL": 1e-30,
     },
     "closed_loops.loop_dynamics": {
         "TURNS": 3,
@@ -122,7 +122,7 @@ NUMBERS = {
         "STEPS": 4,
     },
     "simulation.friction_moments": {
-        "SMALLEST": 1e-24,
+        "SMALLEST": 1e-28,
         "LEAST_COMPLIANCE": 1e-30,
     },
     "simulation.height_scan": {
@@ -172,7 +172,7 @@ NUMBERS = {
     },
     "simulation.soft_contact": {
         "LEAST_DEPTH": 2.220446049250313e-16,
-        "SMALL": 1e-24,
+        "SMALL": 1e-30,
     },
     "simulation.soft_stops": {
         "FREE": 1e30,

@@ -108,7 +108,7 @@ def test_adjoints_and_tangents_belong_to_one_matrix(case: Case) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_adjoints_in_single_precision_are_those_in_double_precision(case: Case) -> None:
-    """Reciprocals of branches that are not taken must have finite squares in single precision."""
+    """Slopes of branches that are not taken must be finite in single precision."""
     double, single = (adjoints(case, dtype) for dtype in (np.float64, np.float32))
     for x, y in zip(single, double, strict=True):
         assert error(x.astype(float), y) <= SINGLE

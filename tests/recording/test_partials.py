@@ -172,6 +172,24 @@ def test_each_operation_has_its_derivative(name: str) -> None:
         assert found == pytest.approx(slopes, rel=1e-7, abs=1e-8)
 
 
+@pytest.mark.parametrize("root", [False, True])
+def test_slopes_of_reciprocals_of_small_numbers_do_not_overflow(root: bool) -> None:
+    """The square and the cube of the reciprocal are infinite here: 0 times them is NaN, where the
+    other branch is taken. In single precision, reciprocals above 1.8e19 and 7e12 are such."""
+    least = 1e-220 if root else 1e-200
+
+    def direction(x: Any) -> Any:
+        square = maximum(x * x, least)
+        return x * (rsqrt(square) if root else 1.0 / square)
+
+    backward = record(lambda x: pullback(x, [direction(x[0])], [1.0]), {"x": (1,)}, rolls=False)
+    forward = record(lambda x: pushforward(x, [1.0], [direction(x[0])]), {"x": (1,)}, rolls=False)
+    for program in (backward, forward):
+        at_zero, at_one = (program.on_numbers({"x": [x]})["out"][0] for x in (0.0, 1.0))
+        assert at_zero == pytest.approx(least ** (-0.5 if root else -1.0))
+        assert at_one == pytest.approx(0.0 if root else -1.0, abs=1e-15)
+
+
 def test_roots_of_sums_of_squares_are_recognised() -> None:
     graph = Graph()
     x, y, z = input_symbols(graph, "q", 3)

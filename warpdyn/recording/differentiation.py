@@ -30,6 +30,7 @@ from .partials import (
     adjoints_of_choice,
     operands,
     partials,
+    product,
     tangent_of_choice,
     unsafe_nodes,
 )
@@ -95,9 +96,9 @@ def pushforward(
 def _tangent(graph: Graph, i: int, dot: dict[int, Scalar], unsafe: Set[int]) -> Scalar:
     """The tangent of an operation on numbers."""
     total: Scalar = 0.0
-    for j, partial in partials(graph, i, unsafe):
+    for j, factors in partials(graph, i, unsafe):
         if j in dot:
-            total = total + partial * dot[j]
+            total = total + product(factors, dot[j])
     return tangent_of_choice(graph, i, dot) if graph.nodes[i][0] in CHOICES else total
 
 
@@ -170,9 +171,9 @@ def pull_back(
                 if j in moving:
                     add(j, share)
             continue
-        for j, partial in partials(graph, i, unsafe):
+        for j, factors in partials(graph, i, unsafe):
             if j in moving:
-                add(j, w * partial)
+                add(j, product(factors, w))
     return [bar.get(x.index, 0.0) for x in wrt], touches
 
 

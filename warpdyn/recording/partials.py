@@ -17,8 +17,11 @@ from ..algebra.scalar import Scalar, absolute, cos, select_less, sign, sin
 from .graph import Graph
 from .recorder import Symbol
 
+Factors = tuple[Scalar, ...]
+"""A partial derivative as the product of these factors."""
 
-def partials(graph: Graph, i: int, unsafe: Set[int]) -> Iterator[tuple[int, Scalar]]:
+
+def partials(graph: Graph, i: int, unsafe: Set[int]) -> Iterator[tuple[int, Factors]]:
     """The arguments of node i that are nodes, each with the derivative of the node by it.
 
     For an unsafe node a derivative that is not finite is 0.
@@ -26,43 +29,55 @@ def partials(graph: Graph, i: int, unsafe: Set[int]) -> Iterator[tuple[int, Scal
     operation, arguments = graph.nodes[i]
     node = Symbol(graph, i)
     a = operands(graph, i)
-    by: list[Scalar]
+    by: list[Factors]
     match operation:
         case "add":
-            by = [1.0, 1.0]
+            by = [(1.0,), (1.0,)]
         case "sub":
             # x - x does not depend on x, although it is NaN where x is not finite.
-            by = [1.0, -1.0] if arguments[0] != arguments[1] else []
+            by = [(1.0,), (-1.0,)] if arguments[0] != arguments[1] else []
         case "mul":
-            by = [a[1], a[0]]
+            by = [(a[1],), (a[0],)]
         case "neg":
-            by = [-1.0]
+            by = [(-1.0,)]
         case "rcp":
-            by = [-(node * node)]
+            by = [(-node, node)]
         case "rsqrt":
-            by = [-0.5 * (node * node * node)]
+            by = [(-0.5 * node, node, node)]
         case "sqrt":
-            by = [0.5 / node]
+            by = [(0.5 / node,)]
         case "sin":
-            by = [cos(a[0])]
+            by = [(cos(a[0]),)]
         case "cos":
-            by = [-sin(a[0])]
+            by = [(-sin(a[0]),)]
         case "abs":
-            by = [sign(a[0])]
+            by = [(sign(a[0]),)]
         case "floor":
-            by = [0.0]
+            by = [(0.0,)]
         case "exp":
-            by = [node]
+            by = [(node,)]
         case "log":
-            by = [1.0 / a[0]]
+            by = [(1.0 / a[0],)]
         case "atan2":
             r = 1.0 / (a[0] * a[0] + a[1] * a[1])
-            by = [a[1] * r, -(a[0] * r)]
+            by = [(a[1] * r,), (-(a[0] * r),)]
         case _:  # an input, or a choice, which is handled separately
             by = []
-    for x, partial in zip(arguments, by, strict=False):
+    for x, factors in zip(arguments, by, strict=False):
         if isinstance(x, int):
-            yield x, finite(partial) if i in unsafe else partial
+            yield x, (finite(product(factors)),) if i in unsafe else factors
+
+
+def product(factors: Factors, start: Scalar = 1.0) -> Scalar:
+    """`start` times each of the factors, one after the other.
+
+    The square of a reciprocal and the cube of a reciprocal root are not formed: they overflow in
+    single precision for lengths of 1e-20, and 0 times infinity, where the branch is not taken, is
+    NaN.
+    """
+    for factor in factors:
+        start = start * factor
+    return start
 
 
 def operands(graph: Graph, i: int) -> list[Any]:

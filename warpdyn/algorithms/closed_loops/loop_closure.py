@@ -18,9 +18,8 @@ DAMPING = 0.1
 method (IEEE T-RO 27, 2011). Of 512 random states of a leg with two rods, 340 are open after 20 steps
 without it, and 1 with it. 0.01 and 1 leave 40 and 61 open."""
 
-SMALL = 1e-24
-"""Added to the square of a step's length, which may be zero. The cube of the root's reciprocal is in
-derivatives and must be finite in float32."""
+SMALL = 1e-30
+"""Added to the square of a step's length, which may be zero."""
 
 
 def loop_closure(tree: Tree, q: Sequence[Scalar], moved: Sequence[int], steps: int) -> list[Scalar]:

@@ -20,12 +20,10 @@ MARGIN = 0.001
 [m]."""
 
 TINY = 1e-18
-"""The least squared length that is divided by [m^2]. The derivative of a quotient has the square of
-the reciprocal, which must be finite in float32."""
+"""The least squared length that is divided by [m^2]."""
 
 SMALLEST = 1e-24
-"""The least square of twice a triangle's area whose root is divided by [m^4]. Derivatives have the
-cube of the root's reciprocal."""
+"""The least square of twice a triangle's area whose root is divided by [m^4]."""
 
 FLAT = 1e-10
 """Squared sine of an angle of a triangle below which it counts as an edge."""

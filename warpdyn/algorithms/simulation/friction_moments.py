@@ -18,9 +18,8 @@ from ...algebra.spatial import Vector
 from .constraint_sweeps import RowVelocities
 from .contact_rows import PointContact
 
-SMALLEST = 1e-24
-"""Squared impulse below which a rolling moment counts as zero [N² m² s²]; derivatives have its power
--3/2, which must be finite in float32."""
+SMALLEST = 1e-28
+"""Squared impulse below which a rolling moment counts as zero [N² m² s²]."""
 
 
 LEAST_COMPLIANCE = 1e-30

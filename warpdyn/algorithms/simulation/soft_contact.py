@@ -23,9 +23,8 @@ LEAST_DEPTH = 2.0**-52
 """Length that is added to depths before powers are taken, so that their derivatives are finite at
 zero [m]."""
 
-SMALL = 1e-24
-"""Squared force below which a tangential force counts as zero [N²]; derivatives have its power -3/2,
-which must be finite in float32."""
+SMALL = 1e-30
+"""Squared force below which a tangential force counts as zero [N²]."""
 
 UPWARDS = Vector(0.0, 0.0, 1.0)
 
