@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from programs import evaluate
 
-from warpdyn.algebra.constant_values import as_constants
+from warpdyn.algebra.constant_values import as_constants, with_slope_of
 from warpdyn.algebra.scalar import Scalar, cos
 from warpdyn.recording.differentiation import pullback, pushforward
 from warpdyn.recording.graph import CONSTANT
@@ -57,3 +57,37 @@ def test_a_constant_of_a_constant_is_the_same_constant() -> None:
 
     (found,) = evaluate(record(derivative, {"x": (1,)}), {"x": [0.3]})
     assert found == pytest.approx(-2.0 * 0.29552020666133955 + 0.955336489125606)
+
+
+@pytest.mark.parametrize("forward", [True, False])
+def test_a_value_may_have_the_derivative_of_another_one(forward: bool) -> None:
+    """The value is x0², the derivative that of -3 x1; its sign and factors count."""
+
+    def text(x: list[Scalar]) -> list[Scalar]:
+        return [-with_slope_of(-(x[1] * 3.0), x[0] * x[0]) * x[0]]
+
+    def derivative(x: list[Scalar]) -> list[Scalar]:
+        if forward:
+            return pushforward(x, [1.0, 10.0], text(x))
+        return pullback(x, text(x), [1.0])
+
+    assert evaluate(record(text, {"x": (2,)}), {"x": [3.0, 2.0]}) == [-27.0]
+    found = evaluate(record(derivative, {"x": (2,)}), {"x": [3.0, 2.0]})
+    assert found == ([-9.0 + 90.0] if forward else [-9.0, 9.0])
+
+
+def test_the_program_does_not_compute_the_value_that_only_gives_the_derivative() -> None:
+    """Only the value is left."""
+    program = record(lambda x: [with_slope_of(cos(x[0]), x[0] + 1.0)], {"x": (1,)})
+    assert not program.uses("cos") and not program.uses(CONSTANT)
+
+
+def test_numbers_may_take_part_in_a_value_with_another_derivative() -> None:
+    """A number has no derivative, but may get one."""
+    assert with_slope_of(2.0, 3.0) == 3.0
+
+    def derivative(x: list[Scalar]) -> list[Scalar]:
+        outputs = [with_slope_of(x[0] * 5.0, 3.0), with_slope_of(2.0, x[0] * x[0])]
+        return [*outputs, *pullback(x, outputs, [1.0, 100.0])]
+
+    assert evaluate(record(derivative, {"x": (1,)}), {"x": [7.0]}) == [3.0, 49.0, 5.0]

@@ -139,6 +139,10 @@ NUMBERS = {
     "simulation.loop_rows": {
         "RETURN": 1.0,
     },
+    "simulation.pair_distances": {
+        "VERTICES": 8,
+        "SEPARATION": 25,
+    },
     "simulation.pair_slots.ground_points": {
         "MARGIN": 0.002,
         "REACHES": 2.0,

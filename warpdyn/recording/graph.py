@@ -12,7 +12,8 @@ Operand = int | float
 
 
 CONSTANT = "constant"
-"""The operation of a symbol without a derivative. Programs read the symbol itself."""
+"""The operation of a symbol without its derivative, or with that of a second symbol. Programs read the
+first symbol itself."""
 
 
 class ForeignError(TypeError):

@@ -42,7 +42,7 @@ ON_NUMBERS: dict[str, Callable[..., Any]] = {
     "rsqrt": _as_in_a_kernel(scalar.rsqrt, lambda x: inf if x == 0 else nan),
     "floor": lambda x: x if isinstance(x, float) and isinf(x) else scalar.floor(x),
     "atan2": scalar.atan2,
-    "constant": lambda x: x if scalar.is_number(x) else x.operation("constant", x),
+    "constant": lambda *x: x[0] if scalar.is_number(x[0]) else x[0].operation("constant", *x),
     "exp": _as_in_a_kernel(scalar.exp, lambda x: inf),
     "log": _as_in_a_kernel(scalar.log, lambda x: -inf if x == 0 else nan),
     **{

@@ -14,11 +14,20 @@ from math import inf, isfinite
 from typing import Any
 
 from ..algebra.scalar import Scalar, absolute, cos, select_less, sign, sin
-from .graph import Graph
+from .graph import CONSTANT, Graph
 from .recorder import Symbol
 
 Factors = tuple[Scalar, ...]
 """A partial derivative as the product of these factors."""
+
+SLOPES: dict[str, tuple[float, ...]] = {
+    "add": (1.0, 1.0),
+    "sub": (1.0, -1.0),
+    "neg": (-1.0,),
+    "floor": (0.0,),
+    CONSTANT: (0.0, 1.0),
+}
+"""Partial derivatives of operations where they are numbers."""
 
 
 def partials(graph: Graph, i: int, unsafe: Set[int]) -> Iterator[tuple[int, Factors]]:
@@ -29,17 +38,12 @@ def partials(graph: Graph, i: int, unsafe: Set[int]) -> Iterator[tuple[int, Fact
     operation, arguments = graph.nodes[i]
     node = Symbol(graph, i)
     a = operands(graph, i)
-    by: list[Factors]
+    by: list[Factors] = [(slope,) for slope in SLOPES.get(operation, ())]
     match operation:
-        case "add":
-            by = [(1.0,), (1.0,)]
-        case "sub":
-            # x - x does not depend on x, although it is NaN where x is not finite.
-            by = [(1.0,), (-1.0,)] if arguments[0] != arguments[1] else []
+        case "sub" if arguments[0] == arguments[1]:
+            by = []  # x - x does not depend on x, although it is NaN where x is not finite
         case "mul":
             by = [(a[1],), (a[0],)]
-        case "neg":
-            by = [(-1.0,)]
         case "rcp":
             by = [(-node, node)]
         case "rsqrt":
@@ -52,8 +56,6 @@ def partials(graph: Graph, i: int, unsafe: Set[int]) -> Iterator[tuple[int, Fact
             by = [(-sin(a[0]),)]
         case "abs":
             by = [(sign(a[0]),)]
-        case "floor":
-            by = [(0.0,)]
         case "exp":
             by = [(node,)]
         case "log":
@@ -61,8 +63,6 @@ def partials(graph: Graph, i: int, unsafe: Set[int]) -> Iterator[tuple[int, Fact
         case "atan2":
             r = 1.0 / (a[0] * a[0] + a[1] * a[1])
             by = [(a[1] * r,), (-(a[0] * r),)]
-        case _:  # an input, or a choice, which is handled separately
-            by = []
     for x, factors in zip(arguments, by, strict=False):
         if isinstance(x, int):
             yield x, (finite(product(factors)),) if i in unsafe else factors

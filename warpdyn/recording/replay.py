@@ -32,7 +32,9 @@ def carriers(operation: str, arguments: Sequence[Any]) -> list[int]:
         return [arguments[0]]
     if operation in WRITES:
         return [x for k, x in enumerate(arguments) if isinstance(x, int) and k != 1]
-    ends = ("input", LOOK, CONSTANT)
+    if operation == CONSTANT:
+        return list(arguments[1:])
+    ends = ("input", LOOK)
     return [x for x in arguments if isinstance(x, int)] if operation not in ends else []
 
 

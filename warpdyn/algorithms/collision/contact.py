@@ -57,7 +57,7 @@ class ShapeAt:
     kind: str
     size: tuple[Scalar, ...]
     placement: Placement
-    vertices: tuple[tuple[float, float, float], ...] = ()
+    vertices: tuple[tuple[Scalar, Scalar, Scalar], ...] = ()
 
     @property
     def centre(self) -> Vector:

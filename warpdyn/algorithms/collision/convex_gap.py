@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-from ...algebra.constant_values import as_constants
+from ...algebra.constant_values import as_constants, with_slope_of
 from ...algebra.scalar import Scalar, maximum, minimum, repeat, rsqrt, select_less
 from ...algebra.spatial import Vector
 from .contact import choose, constant, direction, dot, side
@@ -98,6 +98,20 @@ class Separation(NamedTuple):
     nearest: Vector
     triangle: Sequence[Corner]
 
+    @property
+    def numbers(self) -> list[Scalar]:
+        """All numbers, as a row of an array."""
+        vectors = (self.normal, self.nearest, *(u for corner in self.triangle for u in corner))
+        return [self.separation, *(x for u in vectors for x in u)]
+
+    @classmethod
+    def of_numbers(cls, numbers: Sequence[Scalar]) -> Separation:
+        """The separation with these numbers."""
+        normal, nearest, *rest = [
+            Vector(*numbers[k - 3 : k]) for k in range(4, len(numbers) + 1, 3)
+        ]
+        return cls(numbers[0], normal, nearest, [Corner(*rest[k : k + 2]) for k in (0, 2, 4)])
+
 
 def convex_separation(a: Core, b: Core, starts: Sequence[Vector]) -> Separation:
     """The largest separation of two convex shapes along any normal, found from the best of the
@@ -141,9 +155,10 @@ def convex_separation(a: Core, b: Core, starts: Sequence[Vector]) -> Separation:
 
 
 def separation_of_corners(found: Separation, centre: Vector, axes: Sequence[Vector]) -> Scalar:
-    """The separation as a function of the corners of the triangle, each fixed on its shape.
+    """The separation, with the derivatives of a function of the corners of the triangle, each fixed
+    on its shape.
 
-    The value is the same, but the derivatives do not go through the iterations. There, those of
+    The derivatives do not go through the iterations. There, those of
     narrow triangles lose their digits, and they are wrong where several normals are equally good:
     two boxes that face each other, or a sphere beside the middle of a face. `centre`, `axes`: the
     second shape's frame in the frame of the first one.
@@ -173,8 +188,7 @@ def separation_of_corners(found: Separation, centre: Vector, axes: Sequence[Vect
     along_face = -height * side(n.dot(normal))
 
     separation = select_less(of_face, of_edges, along_face, along_edge)
-    (rest,) = as_constants([found.separation - separation])
-    return separation + rest
+    return with_slope_of(separation, found.separation)
 
 
 def _target(least: Scalar, normal: Vector) -> Vector:

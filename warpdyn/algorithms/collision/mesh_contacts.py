@@ -109,13 +109,17 @@ def mesh_mesh(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     return _polygon_contacts(a, core, _separation(_hull(a), core, faces), 0.0, DIRECTIONS)
 
 
-def convex_distance(a: ShapeAt, b: ShapeAt) -> Scalar:
-    """Distance of the surfaces of a mesh or box and another shape that is no plane, negative where
-    they overlap [m]."""
+def separation_of(a: ShapeAt, b: ShapeAt) -> Separation:
+    """The separation of a mesh or box and another shape that is no plane, which counts as its points
+    without rounding."""
+    return _separation(_hull(a), *_core_and_faces(a, b))
+
+
+def convex_distance(a: ShapeAt, b: ShapeAt, found: Separation) -> Scalar:
+    """Distance of the surfaces of two shapes, negative where they overlap, from their separation
+    [m]."""
     radius = b.size[0] if b.kind in ("sphere", "capsule") else 0.0
-    core, faces = _core_and_faces(a, b)
-    axes = _axes_in(a, b)
-    return separation_of_corners(_separation(_hull(a), core, faces), core.centre, axes) - radius
+    return separation_of_corners(found, _in_axes(a, b.centre), _axes_in(a, b)) - radius
 
 
 def _core_and_faces(a: ShapeAt, b: ShapeAt) -> tuple[Core, Sequence[Vector]]:

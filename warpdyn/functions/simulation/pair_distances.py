@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...algorithms.simulation import pair_gaps as _gaps
+from ...algorithms.simulation import pair_distances as _distances
 from ...algorithms.simulation.contact_shapes import ContactPair
 from ...arrays import A, Array
 from ...execution.batched import batched
@@ -36,7 +36,7 @@ def pair_distances(
     """
     chosen = checked_pairs(model, pairs)
     return Call.of(
-        _gaps.pair_distances,
+        _distances.pair_distances,
         model,
         {"q": q},
         out=out,
