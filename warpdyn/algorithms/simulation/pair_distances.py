@@ -67,7 +67,9 @@ def _distances_in_loop(pairs: Sequence[ShapesAt]) -> list[Scalar]:
         arrays[0][k], arrays[1][k] = [distance_of_searched(*shapes, found)], found.numbers
         return []
 
-    loop(len(pairs), step, [], [values, separations, *first.arrays, *second.arrays, *members.arrays])
+    loop(
+        len(pairs), step, [], [values, separations, *first.arrays, *second.arrays, *members.arrays]
+    )
     distances = []
     for pair, (value,), numbers in zip(pairs, values, separations, strict=True):
         slope = distance_of_searched(*pair, Separation.of_numbers(as_constants(numbers)))
