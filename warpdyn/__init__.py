@@ -10,9 +10,9 @@ from . import convert, description, kernels, loops, random, results, runtime
 from .execution.batched import bind
 from .execution.compile.kernel import quieten as _quieten
 from .execution.config import config
-from .execution.field_words import FIELD_WORDS as _FIELD_WORDS
 from .execution.launch.state_checks import check_state
 from .execution.oracle import oracle
+from .execution.public_functions import FIELD_WORDS as _FIELD_WORDS
 from .formats.load import load
 from .formats.mjcf.mjcf import load_mjcf
 from .formats.sdf.sdf import load_sdf

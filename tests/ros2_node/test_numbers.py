@@ -13,6 +13,7 @@ NUMBERS = {
         "POLICY_RISE_TIME": 0.005,
         "SATURATED": 0.2,
         "STOP_PERIOD": 0.01,
+        "FLOAT_TIME": 0.05,
     },
     "control.efforts.effort_watch": {"LEAST_POSES": 3},
     "control.efforts.external_torques": {"SMALLEST_SINGULAR_VALUE": 0.02},
@@ -48,7 +49,7 @@ NUMBERS = {
     "control.references.waypoint_spline": {"SAMPLES": 17, "FINE": 257},
     "control.references.wrench_sensor": {"RIGID": 1e-6, "LONGEST_STEP": 0.1},
     "control.report": {"OK": 0, "WARN": 1, "ERROR": 2},
-    "control.robot": {"FLOAT_TIME": 0.05, "LATE_TIME": 0.1},
+    "control.robot": {"LATE_TIME": 0.1},
     "control.robot_description": {"LARGEST": 16 * 2**20, "READING_TIME": 10.0},
     "control.robot_references": {"POSTURE_SPEED": 2.0, "LONGEST_CYCLE": 0.05},
     "control.safety.joint_limits": {
