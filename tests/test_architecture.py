@@ -89,7 +89,6 @@ LAZY = {
                 "learners/networks",
                 "learners/ppo",
                 "learners/shac",
-                "step_gradient",
                 "learners/rsl_rl",
                 "graph_replay",
                 "several_processes",
