@@ -124,7 +124,8 @@ from .functions.simulation.terrain import HeightMap, Plane
 from .functions.states import ModelState, random_state
 from .model import Model
 from .model.builder import ModelBuilder
-from .model.description import Joint, Link, ModelError, ModelWarning
+from .model.description import Joint, Link
+from .model.names import ModelError, ModelWarning
 from .model.old_members import warn_of_old_name
 from .model.params import Params
 from .old_names import RENAMED

@@ -11,7 +11,7 @@ from warpdyn.formats.robot_source import RobotSource
 from warpdyn.formats.urdf import load_urdf
 from warpdyn.formats.xacro import load_xacro
 from warpdyn.model import Model
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 from warpdyn.model.regular_files import RefusedFileError, read_regular_file, too_large
 from warpdyn.robots import load_robot, robot_names
 

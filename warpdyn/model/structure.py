@@ -20,10 +20,12 @@ import numpy as np
 from .actuators import Actuator
 from .closed_loops.loop import Loop
 from .described_sensors import DescribedSensor
-from .description import Effects, Joint, Link, check_names, look_up
+from .description import Joint, Link
 from .ground_contact import TouchingPair
 from .joints import FLOATING
 from .named_configurations import Configuration, Configurations
+from .names import check_names, look_up
+from .poses_and_limits import Effects
 from .reference_frames import Reference
 from .tendons import Tendon
 

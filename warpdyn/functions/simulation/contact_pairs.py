@@ -15,10 +15,11 @@ from ...execution.repeat.call_key import compared_by_value
 from ...formats.meshes.mesh_hulls import hull_points
 from ...model import Model
 from ...model.collision_points import LeftOut
-from ...model.description import Geometry, vector3
+from ...model.description import Geometry
 from ...model.ground_contact import ContactFriction, ContactSoftness
 from ...model.mesh_files import MeshError
 from ...model.model import check_model
+from ...model.poses_and_limits import vector3
 from ...model.scene.shape_pairs import shape_pairs
 from ..whole_numbers import whole_number
 
