@@ -18,8 +18,7 @@ from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
 from .control.commands.torque_output import STOP_PERIOD
-from .control.fleet import Fleet
-from .control.models import Event
+from .control.fleet import Event, Fleet
 from .control.realtime import make_realtime
 from .control.report import ready_message, remarks
 from .control.robot import Robot

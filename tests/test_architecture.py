@@ -210,7 +210,7 @@ def test_a_namespace_module_only_imports(name: str) -> None:
     assert found == set(ast.literal_eval(names.value))
 
 
-LONGEST_CHAIN = 30
+LONGEST_CHAIN = 29
 """Modules, each importing the next, at most; the goal is 22. It may only fall."""
 
 

@@ -27,7 +27,7 @@ NUMBERS = {
         "MOST": 100,
     },
     "control.launch_times": {"SAMPLES": 2048},
-    "control.models": {"PATIENCE": 1.0, "LARGEST_TEXT": 16 * 2**20},
+    "control.fleet": {"PATIENCE": 1.0, "LARGEST_TEXT": 16 * 2**20},
     "control.realtime": {"PRIORITY": 49, "CURRENT_AND_FUTURE": 3, "CAP_IPC_LOCK": 14},
     "control.references.pose_reference": {"LEAD": 0.9, "POSE_BOUND": 1e3},
     "control.references.setpoint": {"SETPOINT_BOUND": 1e4},

@@ -1,8 +1,5 @@
-"""Links and joints in tree order, by name and by index, with limits: all data of a robot.
-
-`Model` (`warpdyn.model.model`) adds operations: changed copies, parameters, exported texts. These
-are functions of a `Structure`, so that they can be typed without the class that offers them.
-"""
+"""Links and joints in tree order, by name and by index, with limits: all data of a robot. `Model`
+adds operations, which are functions of a `Structure`: copies, parameters, exported texts."""
 
 from __future__ import annotations
 

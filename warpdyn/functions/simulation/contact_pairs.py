@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple, overload
 
+from ...algorithms.collision.contact import points_of
 from ...algorithms.collision.mesh_contacts import cylinder_vertices
-from ...algorithms.collision.narrow_phase import points_of
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from ...execution.repeat.call_key import compared_by_value
