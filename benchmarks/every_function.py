@@ -30,7 +30,7 @@ from warpdyn.codegen.targets import write
 from warpdyn.execution.batched import FUNCTIONS, describe_call
 from warpdyn.execution.request.call import Call, input_shapes
 from warpdyn.execution.request.evaluate import record_call, result_shapes
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 from . import roofline
 from .__main__ import describe_run

@@ -35,7 +35,7 @@ from tqdm import tqdm
 import warpdyn as wd
 from benchmarks.peers.drake import Drake, DrakeRefusal
 from warpdyn.formats.registry import format_of_root
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 from warpdyn.peers.mujoco import MuJoCo
 from warpdyn.peers.peer import NotComparable, Peer, first_line
 from warpdyn.peers.pinocchio import Pinocchio

@@ -34,7 +34,7 @@ from warpdyn.execution.compile.compiling import load
 from warpdyn.execution.compile.interpreter import interpreter
 from warpdyn.execution.config import compile_policy
 from warpdyn.execution.launch.launch import prepare
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 from .__main__ import describe_run
 from .every_function import Work, takes_robot

@@ -30,7 +30,8 @@ import pyarrow.parquet as pq
 
 import warpdyn as wd
 from warpdyn.labels.inputs_in_logs import Inputs
-from warpdyn.labels.labelled_file import Labelling, LogFile, label_file
+from warpdyn.labels.labelled_file import Labelling, label_file
+from warpdyn.labels.own_outputs import LogFile
 from warpdyn.labels.row_quantities import Quantity, read_quantities
 from warpdyn.logs.parquet_log import ParquetLog, ParquetWriter
 

@@ -12,7 +12,7 @@ import numpy as np
 
 import warpdyn as wd
 from warpdyn.cli.accuracy import relative_error
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 from warpdyn.peers.peer import NotComparable
 
 from .algorithms import ALGORITHMS

@@ -13,7 +13,7 @@ import warpdyn as wd
 from benchmarks import every_function, figures_page, records
 from benchmarks.roofline import floor_ns
 from warpdyn.codegen.targets import write
-from warpdyn.execution.batched import FUNCTIONS
+from warpdyn.execution.public_functions import FUNCTIONS
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
 

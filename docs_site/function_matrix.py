@@ -12,7 +12,8 @@ from typing import Any
 import warpdyn as wd
 from warpdyn.arrays.libraries import REGISTRY
 from warpdyn.codegen.targets import TARGETS
-from warpdyn.execution.batched import FUNCTIONS, Function
+from warpdyn.execution.batched import Function
+from warpdyn.execution.public_functions import FUNCTIONS, PublicFunction
 
 DEVICES = {"cpu": "CPU", "cuda": "CUDA"}
 """How the table calls the devices of warpdyn's backends."""
@@ -63,7 +64,7 @@ def kernels() -> dict[str, Function]:
     return {name: f for name, f in functions.items() if FUNCTIONS.get(f.__name__) is f}
 
 
-def repeats(function: Function) -> bool:
+def repeats(function: PublicFunction) -> bool:
     """True if the call has `repeats=True`: an unknown number of steps, and no derivatives."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function.describe)))
     return any(

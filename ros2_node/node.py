@@ -18,8 +18,7 @@ from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
 from .control.commands.torque_output import STOP_PERIOD
-from .control.fleet import Fleet
-from .control.models import Event
+from .control.fleet import Event, Fleet
 from .control.realtime import make_realtime
 from .control.report import ready_message, remarks
 from .control.robot import Robot
@@ -36,11 +35,9 @@ from .ros.gate_services import GateServices
 from .ros.guards import Guards
 from .ros.messages import time_message
 from .ros.outputs import WantedOutputs
-from .ros.policy_topics import PolicyTopics
 from .ros.process import BAD_START, run_process
 from .ros.publisher_counts import LOOK_PERIOD, PublisherCounts
-from .ros.reference_topics import LawInputTopics, PoseTopics, TwistTopics
-from .ros.sensor_topics import SensorTopics
+from .ros.robot_topics import LawInputTopics, PolicyTopics, PoseTopics, SensorTopics, TwistTopics
 from .ros.serialized_messages import Stamp, StateMessage, StateReader, nanoseconds
 from .ros.shutdown import stop_robots
 from .ros.topics import LAST, LATCHED, RELIABLE, RobotNames, TorqueTopics, frame_prefix, overridable

@@ -8,8 +8,9 @@ import numpy as np
 
 import warpdyn as wd
 from warpdyn.model import Model
-from warpdyn.model.description import Geometry, Joint, Limits, Link, Mimic, Pose
+from warpdyn.model.description import Geometry, Joint, Link, Mimic
 from warpdyn.model.joints import KINDS
+from warpdyn.model.poses_and_limits import Limits, Pose
 
 ROUND_OFF = 1e-12
 """Relative; the same few sums and products in another order."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import warpdyn as wd
 from warpdyn.formats.mjcf.mjcf import load_mjcf
-from warpdyn.model.description import ModelWarning
+from warpdyn.model.names import ModelWarning
 
 MUJOCO = 1e-10
 """Relative; MuJoCo makes inertias diagonal and normalises quaternions."""

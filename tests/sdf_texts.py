@@ -11,7 +11,7 @@ import pytest
 import warpdyn as wd
 from warpdyn.formats.sdf.sdf import load_sdf
 from warpdyn.model import Model
-from warpdyn.model.description import ModelError, ModelWarning
+from warpdyn.model.names import ModelError, ModelWarning
 
 ROUND_OFF = 1e-14
 """Products of a few rotation matrices and positions of about 1."""

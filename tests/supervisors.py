@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from ros2_node.control.models import Event
+from ros2_node.control.fleet import Event
 from ros2_node.control.supervisor import Supervisor
 
 

@@ -14,8 +14,9 @@ from functools import cache
 import numpy as np
 
 from warpdyn.model import Model
-from warpdyn.model.description import Joint, Link, Pose
+from warpdyn.model.description import Joint, Link
 from warpdyn.model.joints import KINDS
+from warpdyn.model.poses_and_limits import Pose
 
 PRINTED = 6e-5
 """What four printed decimals leave open, and one unit of their rounding."""

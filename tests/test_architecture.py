@@ -89,7 +89,6 @@ LAZY = {
                 "learners/networks",
                 "learners/ppo",
                 "learners/shac",
-                "step_gradient",
                 "learners/rsl_rl",
                 "graph_replay",
                 "several_processes",
@@ -211,7 +210,7 @@ def test_a_namespace_module_only_imports(name: str) -> None:
     assert found == set(ast.literal_eval(names.value))
 
 
-LONGEST_CHAIN = 33
+LONGEST_CHAIN = 29
 """Modules, each importing the next, at most; the goal is 22. It may only fall."""
 
 

@@ -12,7 +12,7 @@ import warpdyn as wd
 from examples.demo import demo
 from examples.demo.demo import main
 from warpdyn.cli.timing import Measurement
-from warpdyn.model.description import Limits
+from warpdyn.model.poses_and_limits import Limits
 
 
 def test_gravity_compensation_holds_the_arm_and_without_it_the_arm_falls():

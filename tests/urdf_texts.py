@@ -11,7 +11,7 @@ import pytest
 
 from warpdyn.formats.urdf import load_urdf
 from warpdyn.model import Model
-from warpdyn.model.description import ModelError, ModelWarning
+from warpdyn.model.names import ModelError, ModelWarning
 
 ROUND_OFF = 1e-15
 """Entries of a product of rotation matrices: a few units in the last place of 1."""

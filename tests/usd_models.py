@@ -11,7 +11,7 @@ import pytest
 import warpdyn as wd
 from warpdyn.formats.usd.usd import load_usd
 from warpdyn.model import Model
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 SINGLE = 1e-6
 """Relative; numbers of USD's physics are of single precision."""

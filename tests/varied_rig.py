@@ -11,7 +11,7 @@ from array_kinds import make_array, usable
 from robots import Robot, by_name, joint, link, urdf
 
 import warpdyn as wd
-from warpdyn.model.description import unit_vector
+from warpdyn.model.poses_and_limits import unit_vector
 
 ROUND_OFF = {"float64": 1e-13, "float32": 1e-5}
 """Relative to the largest entry."""

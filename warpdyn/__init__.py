@@ -10,9 +10,9 @@ from . import convert, description, kernels, loops, random, results, runtime
 from .execution.batched import bind
 from .execution.compile.kernel import quieten as _quieten
 from .execution.config import config
-from .execution.field_words import FIELD_WORDS as _FIELD_WORDS
 from .execution.launch.state_checks import check_state
 from .execution.oracle import oracle
+from .execution.public_functions import FIELD_WORDS as _FIELD_WORDS
 from .formats.load import load
 from .formats.mjcf.mjcf import load_mjcf
 from .formats.sdf.sdf import load_sdf
@@ -124,7 +124,8 @@ from .functions.simulation.terrain import HeightMap, Plane
 from .functions.states import ModelState, random_state
 from .model import Model
 from .model.builder import ModelBuilder
-from .model.description import Joint, Link, ModelError, ModelWarning
+from .model.description import Joint, Link
+from .model.names import ModelError, ModelWarning
 from .model.old_members import warn_of_old_name
 from .model.params import Params
 from .old_names import RENAMED

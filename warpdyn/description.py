@@ -3,9 +3,10 @@ loops, and the properties of contacts between bodies."""
 
 from .functions.simulation.contact_pairs import PairContact
 from .model.closed_loops.loop import Loop
-from .model.description import Effects, Gearbox, Geometry, Limits, Mimic, Pose
+from .model.description import Gearbox, Geometry, Mimic
 from .model.ground_contact import ContactSoftness
 from .model.joints import KINDS, JointKind
+from .model.poses_and_limits import Effects, Limits, Pose
 from .model.scene.solids import Box, Capsule, Cylinder, Sphere
 
 __all__ = [

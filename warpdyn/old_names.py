@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from .functions.simulation.state_derivative import StateDerivative as StateDerivative
     from .functions.simulation.step_results import Step as Step
     from .kernels import Robot as Robot
-    from .model.description import Effects as Effects
     from .model.description import Gearbox as Gearbox
     from .model.description import Geometry as Geometry
-    from .model.description import Limits as Limits
     from .model.description import Mimic as Mimic
-    from .model.description import Pose as Pose
     from .model.joints import KINDS as KINDS
     from .model.joints import JointKind as JointKind
+    from .model.poses_and_limits import Effects as Effects
+    from .model.poses_and_limits import Limits as Limits
+    from .model.poses_and_limits import Pose as Pose
     from .user_kernels.array_functions import solve_symmetric as solve_symmetric
     from .user_kernels.loops import repeat as repeat
     from .user_kernels.refusals import RecordingError as RecordingError

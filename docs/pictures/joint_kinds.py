@@ -9,8 +9,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import warpdyn as wd
-from warpdyn.model.description import Gearbox, Mimic, Pose
+from warpdyn.model.description import Gearbox, Mimic
 from warpdyn.model.joints import KINDS
+from warpdyn.model.poses_and_limits import Pose
 
 INK, AXIS, LINK, PALE, GHOST = "#22313f", "#b8432f", "#2f6db8", "#d4d9dd", "#a9bedb"
 X, Y, Z = np.eye(3)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .commands.torque_output import TorqueOutput, command_joints, finite
+from .commands.torque_output import FLOAT_TIME, TorqueOutput, command_joints, finite
 from .efforts.effort_watch import UNGUARDED, EffortWatch
+from .efforts.external_torques import ExternalTorques
 from .references.setpoint import Point
 from .references.waypoint_spline import Waypoint
 from .robot_references import RobotReferences
@@ -25,9 +26,6 @@ from .states.rejection_reasons import NOTICES, REJECTIONS, count_list
 from .torques.fleet_dynamics import FleetDynamics
 from .torques.policy_law import PolicyLaw
 
-FLOAT_TIME = 0.05
-"""Time in which commands change to gravity torques at a collision, to rest at the end of a
-reference or at a joint's limit, and when an external wrench appears or disappears [s]."""
 LATE_TIME = 0.1
 """Time after which stamps that are too old stop the robot [s]. A jump of a simulation's clock may
 arrive after the states that follow it."""
@@ -56,15 +54,17 @@ class Robot:
         self.references = RobotReferences(
             model, law, self.state, joints, tracked, settings, index, counts
         )
-        self.setpoint, self.pose = self.references.setpoint, self.references.pose
-        self.trajectory = self.references.trajectory
+        self.setpoint, self.trajectory = self.references.setpoint, self.references.trajectory
         self.wrench = ExternalWrench(model, self.state, settings, counts)
         self.policy = law.policies[index] if isinstance(law, PolicyLaw) else None
-        self.effort_watch = (
-            EffortWatch(dynamics, index, settings, self.states, self.output, counts)
-            if settings.watches_efforts
-            else None
-        )
+        self.effort_watch: EffortWatch | None = None
+        if settings.watches_efforts:
+            torques = ExternalTorques(
+                model, dynamics.state, dynamics.gravity, dynamics.payload, settings, index
+            )
+            self.effort_watch = EffortWatch(
+                torques, dynamics.friction, self.state, self.states, self.output, settings, counts
+            )
         self.gate = Gate()
         self.other_publishers = ""  # their names; where there are any, ~/enable is refused
         self.last_fault = ""

@@ -7,10 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-import warpdyn as wd
-from warpdyn import Model, ModelError
 from warpdyn.formats.robot_source import RobotSource
+from warpdyn.formats.urdf import load_urdf
+from warpdyn.formats.xacro import load_xacro
+from warpdyn.model import Model
+from warpdyn.model.names import ModelError
 from warpdyn.model.regular_files import RefusedFileError, read_regular_file, too_large
+from warpdyn.robots import load_robot, robot_names
 
 from .settings.node_settings import Settings
 
@@ -29,14 +32,14 @@ def load_model(settings: Settings, text: str = "") -> Model:
     Raises ValueError (ModelError for a bad description) or OSError with a text for the user.
     """
     if settings.robot_description:
-        model = wd.load_urdf(_check_size("robot_description", settings.robot_description))
+        model = load_urdf(_check_size("robot_description", settings.robot_description))
     elif settings.robot_description_file:
         model = _load_file(settings.robot_description_file)
     elif not text.lstrip().startswith("<"):
         what = f"begins with {text.strip()[:40]!r}" if text.strip() else "is empty"
         raise ModelError(f"robot_description {what}: send the text of a URDF file")
     else:
-        model = wd.load_urdf(_check_size("robot_description", text))
+        model = load_urdf(_check_size("robot_description", text))
     if not model.joint_names:
         raise ModelError(f"{model.name} has no moving joint: there is no torque to compute")
     return model
@@ -44,12 +47,12 @@ def load_model(settings: Settings, text: str = "") -> Model:
 
 def _load_file(file: str) -> Model:
     """The robot of a URDF or xacro file, or a bundled robot."""
-    if file in wd.robot_names():
-        return wd.load_robot(file, floating_base=False)
+    if file in robot_names():
+        return load_robot(file, floating_base=False)
     data = _in_time(f"{file}: reading it", lambda: read_description(file))
     if Path(file).suffix == ".xacro":
-        return _in_time(f"{file}: expanding it", lambda: wd.load_xacro(file))
-    return wd.load_urdf(RobotSource(Path(file).name, "URDF", data))
+        return _in_time(f"{file}: expanding it", lambda: load_xacro(file))
+    return load_urdf(RobotSource(Path(file).name, "URDF", data))
 
 
 def read_description(file: str) -> bytes:
@@ -58,7 +61,7 @@ def read_description(file: str) -> bytes:
     try:
         return read_regular_file(file, LARGEST, remedy)
     except FileNotFoundError:
-        bundled = ", ".join(wd.robot_names())
+        bundled = ", ".join(robot_names())
         raise ModelError(
             f"{file}: there is no such file; give the path of a URDF or xacro file, or one of "
             f"{bundled}"

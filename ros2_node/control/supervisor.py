@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .fleet import Fleet, Publications
-from .models import Event, Models
+from .fleet import Event, Fleet, Models, Publications
 from .robot import Robot
 from .safety.payload_limits import overload
 from .safety.safety_lock import check_lock

@@ -9,8 +9,10 @@ from functools import partial
 import numpy as np
 from rclpy.node import Node
 
-import warpdyn as wd
-from warpdyn import Model
+from warpdyn.functions.dynamics import crba
+from warpdyn.functions.kinematics import fk, jacobian
+from warpdyn.functions.poses import matrix_to_quaternion
+from warpdyn.model import Model
 
 from ..control.settings.node_settings import Settings
 from ..control.torques.flat_batch import FlatBatch
@@ -65,34 +67,32 @@ class OutputTopic:
 
 def _poses(dynamics: FleetDynamics, settings: Settings) -> np.ndarray:
     """(R, nlinks, 7) position and quaternion xyzw of every link in the root link."""
-    return np.asarray(wd.fk(dynamics.model, dynamics.state.q, form="pose"))
+    return np.asarray(fk(dynamics.model, dynamics.state.q, form="pose"))
 
 
 def _joint_poses(dynamics: FleetDynamics, settings: Settings) -> np.ndarray:
     """(R, moving joints, 7) of every moving joint's child link in its parent link."""
     model = dynamics.model
     moving = [j for j in model.joints if j.kind.nv]
-    T = wd.fk(model, dynamics.state.q)
+    T = fk(model, dynamics.state.q)
     parents = T[:, [model.link_index(j.parent) for j in moving]]
     children = T[:, [model.link_index(j.child) for j in moving]]
     X = np.linalg.inv(parents) @ children
-    quaternions = wd.convert.matrix_to_quaternion(
-        np.ascontiguousarray(X[..., :3, :3]).reshape(-1, 3, 3)
-    )
+    quaternions = matrix_to_quaternion(np.ascontiguousarray(X[..., :3, :3]).reshape(-1, 3, 3))
     quaternions = np.asarray(quaternions).reshape(*X.shape[:2], 4)
     return np.concatenate([X[..., :3, 3], quaternions], axis=-1)
 
 
 def _mass_matrices(dynamics: FleetDynamics, settings: Settings) -> np.ndarray:
     """(R, 1, nv, nv) joint-space inertia."""
-    return np.asarray(wd.crba(dynamics.model, dynamics.state.q, params=dynamics.payload.params))[
+    return np.asarray(crba(dynamics.model, dynamics.state.q, params=dynamics.payload.params))[
         :, None
     ]
 
 
 def _jacobians(dynamics: FleetDynamics, settings: Settings) -> np.ndarray:
     """(R, links, 6, nv) linear then angular velocity of each link, in the root link's axes."""
-    J = wd.jacobian(
+    J = jacobian(
         dynamics.model,
         dynamics.state.q,
         frames=list(settings.jacobian_links),

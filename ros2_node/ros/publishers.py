@@ -11,8 +11,8 @@ from geometry_msgs.msg import Pose, PoseArray, PoseStamped
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray, String
 
-import warpdyn as wd
-from warpdyn import Model
+from warpdyn.functions.poses import matrix_to_quaternion
+from warpdyn.model import Model
 
 from ..control.settings.node_settings import Settings
 from .messages import fill_pose, labelled_array, transform
@@ -166,7 +166,7 @@ class Transforms:
         if fixed:
             rotations = np.array([j.pose.rotation for j in fixed], dtype=float)
             positions = np.array([j.pose.position for j in fixed], dtype=float)
-            poses = np.hstack([positions, wd.convert.matrix_to_quaternion(rotations)]).tolist()
+            poses = np.hstack([positions, matrix_to_quaternion(rotations)]).tolist()
         transforms = [
             transform(prefix + joint.parent, prefix + joint.child, pose, stamp)
             for prefix in self._prefixes

@@ -16,11 +16,9 @@ from std_msgs.msg import Float64MultiArray
 
 from warpdyn.model import Model
 
-from ..control.robot import Robot
 from ..control.settings.node_settings import Settings
 from .commands import command_message
 from .serialized_messages import NumbersWriter
-from .wiring import Wiring
 
 LAST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 RELIABLE = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
@@ -49,30 +47,6 @@ class RobotNames(NamedTuple):
 def frame_prefix(settings: Settings, names: RobotNames) -> str:
     """Prefix of the names of one robot's frames, in poses, wrenches and transforms."""
     return settings.frame_prefix + names.outer
-
-
-class RobotTopics:
-    """Topics of each robot whose messages go to it.
-
-    robots: function that returns the running robots, none before there is a model. now: function
-    for the watchdog's time [s].
-    """
-
-    def __init__(
-        self,
-        wiring: Wiring,
-        names: Sequence[RobotNames],
-        settings: Settings,
-        robots: Callable[[], Sequence[Robot]],
-        now: Callable[[], float],
-    ) -> None:
-        self._robots, self._now = robots, now
-        self._prefixes = [frame_prefix(settings, each) for each in names]
-        self.subscribe(wiring, names, settings)
-
-    def subscribe(self, wiring: Wiring, names: Sequence[RobotNames], settings: Settings) -> None:
-        """Subscribe to the topics of each robot that the settings ask for."""
-        raise NotImplementedError
 
 
 class TorqueTopics:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-import warpdyn as wd
-from warpdyn import Model
 from warpdyn.codegen.escapes import escape_comment
 from warpdyn.codegen.portable_style import Style
 from warpdyn.functions.export.exporting import exported_functions, header_of, with_stacks
 from warpdyn.functions.export.identifiers import KEYWORDS, identifier
+from warpdyn.functions.kinematics import fk
+from warpdyn.model import Model
 
 from ..control.references.pose_reference import POSE_BOUND
 from ..control.references.setpoint import SETPOINT_BOUND
@@ -143,7 +143,7 @@ def _functions(model: Model, laws: Sequence[ControllerLaw]) -> dict[str, Callabl
             raise ValueError(f"two laws would be called {law.name}: name each once")
         functions[law.name] = law.torques(model)
         if law.frame is not None:
-            functions[frame_function(law)] = partial(wd.fk, frame=law.frame, form="pose")
+            functions[frame_function(law)] = partial(fk, frame=law.frame, form="pose")
     return functions
 
 

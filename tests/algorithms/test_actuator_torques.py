@@ -13,7 +13,8 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.model.actuators import Actuator
-from warpdyn.model.description import UNLIMITED, leading_joint
+from warpdyn.model.description import leading_joint
+from warpdyn.model.poses_and_limits import UNLIMITED
 
 TEXT = f"""<mujoco><compiler angle="radian"/>
 <default><position kp="5"/><default class="weak"><motor forcerange="-0.5 0.3"/></default></default>

@@ -19,7 +19,7 @@ from warpdyn.execution.batched import FUNCTIONS
 from warpdyn.execution.launch import launch
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 OF_ARMS = ("dynamically_consistent_inverse", "operational_space", "operational_space_inertia")
 """Functions that need more joints than cartpole has: compared on panda."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from warpdyn.cli import compile as compile_command
 from warpdyn.cli.main import main
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 
 def test_compile_names_every_kernel(capsys):

@@ -18,7 +18,7 @@ from warpdyn.cli.workload import (
     position_bounds,
     random_states,
 )
-from warpdyn.model.description import Limits
+from warpdyn.model.poses_and_limits import Limits
 
 
 @pytest.mark.parametrize("name", wd.robot_names())

@@ -13,7 +13,7 @@ import warp as wp
 from sanitizers import clang, run_with_sanitizers
 
 import warpdyn as wd
-from warpdyn.codegen import lanes
+from warpdyn.codegen import headers, lanes
 from warpdyn.codegen import lanes as chosen
 from warpdyn.codegen.source import Source
 from warpdyn.execution.compile.kernel import KernelCommand, compile_kernel
@@ -119,7 +119,7 @@ def width(request: pytest.FixtureRequest) -> str:
 
 def lanes_of(width: str, dtype: np.dtype) -> int:
     """Number of lanes in a vector."""
-    return lanes.count(dtype == np.float32) // (1 + (width == "narrow"))
+    return headers.lane_count(dtype == np.float32) // (1 + (width == "narrow"))
 
 
 @pytest.fixture
@@ -249,7 +249,9 @@ def test_constants_that_are_kept_are_not_scattered(
 
 def test_a_vector_is_a_cache_line() -> None:
     """Sixteen floats or eight doubles fill 64 bytes."""
-    assert lanes.count(True) * 4 == lanes.count(False) * 8 == lanes.BYTES == 64
+    assert (
+        headers.lane_count(True) * 4 == headers.lane_count(False) * 8 == headers.VECTOR_BYTES == 64
+    )
 
 
 @pytest.mark.parametrize("single", [True, False])

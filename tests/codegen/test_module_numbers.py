@@ -54,8 +54,8 @@ NUMBERS = {
     "emit": {
         "BARRIER_AFTER": 32,
     },
-    "lanes": {
-        "BYTES": 64,
+    "headers": {
+        "VECTOR_BYTES": 64,
     },
     "partition": {
         "CORNER_SLOTS": 4,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.codegen import lanes
+from warpdyn.codegen import headers
 from warpdyn.codegen import tiles as chosen
 from warpdyn.codegen.tiles import (
     DIRECT,
@@ -134,8 +134,8 @@ def test_rows_of_medium_size_are_assembled_before_they_are_written() -> None:
     """From more entries than lanes up to STAGED_LATE. Beyond STAGED only batches that are larger than
     the last cache are."""
     for size, least in (
-        (lanes.count(True), None),
-        (lanes.count(True) + 1, 0),
+        (headers.lane_count(True), None),
+        (headers.lane_count(True) + 1, 0),
         (STAGED, 0),
         (STAGED + 1, 1),
         (STAGED_LATE, 1),

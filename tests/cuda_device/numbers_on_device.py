@@ -24,7 +24,7 @@ from mjcf_texts import ARM
 import warpdyn as wd
 from benchmarks.every_function import Work, takes_robot
 from warpdyn.execution.batched import FUNCTIONS
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 B = 37
 """A warp, and five threads of another."""

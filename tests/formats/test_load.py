@@ -19,8 +19,9 @@ from warpdyn.formats.load import load as load_any
 from warpdyn.formats.registry import FORMATS, Format
 from warpdyn.formats.robot_source import RobotSource
 from warpdyn.model import Model
-from warpdyn.model.description import Joint, Link, ModelError
+from warpdyn.model.description import Joint, Link
 from warpdyn.model.joints import KINDS
+from warpdyn.model.names import ModelError
 
 
 def test_load_recognises_the_format_by_content(tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ from warpdyn.formats.robot_source import (
     xml_root,
 )
 from warpdyn.formats.urdf import load_urdf
-from warpdyn.model.checks import MOST
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
+from warpdyn.model.poses_and_limits import MOST
 
 
 def test_path_text_and_bytes_give_the_same_model(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sdf_texts import AB, at, axis, frame, joint, link, load, model, refusal, robot, sdf, world
 
 from warpdyn.formats.sdf.sdf import load_sdf
-from warpdyn.model.description import ModelError, ModelWarning
+from warpdyn.model.names import ModelError, ModelWarning
 
 # Refusals.
 

@@ -13,7 +13,7 @@ from urdf_texts import joint, links, robot
 import warpdyn as wd
 from warpdyn.formats import srdf as chosen
 from warpdyn.formats.srdf import with_group_states
-from warpdyn.model.description import ModelError, ModelWarning
+from warpdyn.model.names import ModelError, ModelWarning
 
 URDF = robot(
     *(links("a", "b", "c", "d", "e"), joint("j", child="b"), joint("k", "continuous", "b", "c")),

@@ -26,7 +26,9 @@ from urdf_texts import (
 import warpdyn as wd
 from warpdyn.formats import urdf as chosen
 from warpdyn.formats.urdf import load_urdf
-from warpdyn.model.description import EYE, Geometry, Limits, Mimic, ModelError, ModelWarning
+from warpdyn.model.description import Geometry, Mimic
+from warpdyn.model.names import ModelError, ModelWarning
+from warpdyn.model.poses_and_limits import EYE, Limits
 
 # Sources.
 

@@ -9,7 +9,7 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.formats.urdf import load_urdf
-from warpdyn.model.description import ModelWarning
+from warpdyn.model.names import ModelWarning
 
 BODY = """<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1"/></inertial>"""
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from urdf_texts import ROUND_OFF, body, inertia, links, load, robot, urdf_rotation
 
 from warpdyn.formats.urdf import load_urdf
-from warpdyn.model.description import ModelWarning
+from warpdyn.model.names import ModelWarning
 
 
 def test_link_values_are_read() -> None:

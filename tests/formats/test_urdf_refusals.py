@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from urdf_texts import LIMIT, body, inertia, joint, links, refusal, robot
 
 from warpdyn.formats.urdf import load_urdf
-from warpdyn.model.description import ModelError, ModelWarning
+from warpdyn.model.names import ModelError, ModelWarning
 from warpdyn.robots import load_robot
 
 # Refusals.

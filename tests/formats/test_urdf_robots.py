@@ -14,7 +14,7 @@ import pytest
 from urdf_texts import PINOCCHIO, body, inertia, joint, load, refusal, robot
 
 from warpdyn.formats.urdf import load_urdf
-from warpdyn.model.description import ModelWarning
+from warpdyn.model.names import ModelWarning
 
 # Size.
 

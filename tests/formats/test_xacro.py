@@ -12,7 +12,7 @@ from time_limit import time_limit
 
 from warpdyn.formats.urdf import load_urdf
 from warpdyn.formats.xacro import load_xacro
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 TWO_ARMS = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="two">
   <xacro:arg name="length" default="1.5"/><xacro:arg name="tool" default="false"/>

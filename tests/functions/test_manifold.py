@@ -15,7 +15,7 @@ from states import states
 
 import warpdyn as wd
 from warpdyn.functions import manifold
-from warpdyn.model.description import Limits
+from warpdyn.model.poses_and_limits import Limits
 
 ROUND_OFF = 1e-13
 """Absolute, of float64 numbers of size one."""

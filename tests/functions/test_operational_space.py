@@ -12,7 +12,7 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.cli.workload import random_states
 from warpdyn.functions.operational_space import operational_space_inertia
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 MODEL = wd.load_robot("ur5e")
 FRAME = "tool0"

@@ -8,7 +8,7 @@ from hand_made_urdf import joint, link, urdf
 
 import warpdyn as wd
 from warpdyn.functions.dynamics import mass_matrix_inverse, solve
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 
 def test_a_joint_that_moves_no_inertia_is_refused() -> None:

@@ -10,7 +10,8 @@ from log_files import ARM, lerobot
 
 from warpdyn.labels import dry_run
 from warpdyn.labels.dry_run import forecast, forecast_lines
-from warpdyn.labels.labelled_file import Labelling, LogFile, label_file
+from warpdyn.labels.labelled_file import Labelling, label_file
+from warpdyn.labels.own_outputs import LogFile
 from warpdyn.labels.row_quantities import read_quantities
 from warpdyn.logs.parquet_log import ParquetLog
 

@@ -18,13 +18,8 @@ from log_files import ARM, cubic, lerobot, numbers_of, write_bag
 
 import warpdyn as wd
 from warpdyn.labels import labelled_file
-from warpdyn.labels.labelled_file import (
-    Labelling,
-    LogFile,
-    label_file,
-    partial_name,
-    remove_leftovers,
-)
+from warpdyn.labels.labelled_file import Labelling, label_file, partial_name, remove_leftovers
+from warpdyn.labels.own_outputs import LogFile
 from warpdyn.labels.row_quantities import read_quantities
 from warpdyn.logs.parquet_log import ParquetLog, ParquetWriter
 
@@ -132,7 +127,8 @@ def test_a_write_error_is_reported_and_leaves_no_output(tmp_path: Path, kind: st
     code = f"""
 import resource, signal
 from pathlib import Path
-from warpdyn.labels.labelled_file import Labelling, LogFile, label_file
+from warpdyn.labels.labelled_file import Labelling, label_file
+from warpdyn.labels.own_outputs import LogFile
 from warpdyn.labels.row_quantities import read_quantities
 import numpy as np
 import warpdyn as wd

@@ -19,8 +19,8 @@ from log_files import ARM, lerobot, numbers_of
 import warpdyn as wd
 from warpdyn.labels import LabelError, labelling
 from warpdyn.labels.dry_run import forecast
-from warpdyn.labels.labelled_file import LogFile, Outcome
 from warpdyn.labels.labelling import log_files, prepare_labelling
+from warpdyn.labels.own_outputs import LogFile, Outcome
 from warpdyn.logs.parquet_log import ParquetLog
 
 quiet = partial(wd.labels.label, progress=False)

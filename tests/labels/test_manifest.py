@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from warpdyn.labels.labelled_file import LogFile, Outcome
 from warpdyn.labels.manifest import NAME, check_settings, read_manifest, write_manifest
+from warpdyn.labels.own_outputs import LogFile, Outcome
 
 
 def outcome(name: str, error: str = "", *notes: str) -> Outcome:

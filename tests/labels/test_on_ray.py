@@ -7,6 +7,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,9 +16,10 @@ import pytest
 from log_files import ARM, lerobot
 
 from warpdyn.labels import on_ray as look
-from warpdyn.labels.labelled_file import Labelling, LogFile
+from warpdyn.labels.labelled_file import Labelling, label_file
 from warpdyn.labels.on_ray import AHEAD, TRIES, on_ray
 from warpdyn.labels.on_threads import on_threads
+from warpdyn.labels.own_outputs import LogFile
 from warpdyn.labels.row_quantities import read_quantities
 
 
@@ -86,13 +88,13 @@ def test_outputs_equal_those_of_threads(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "ray", ray)
     labelling, files = prepare_labelling(tmp_path, 12)
     told: list[int] = []
-    outcomes = list(on_ray(labelling, files, told.append, workers=2))
+    outcomes = list(on_ray(partial(label_file, labelling), files, told.append, workers=2))
     assert [each.error for each in outcomes] == [""] * 12 and sum(told) == 1200
     assert ray.options == {"num_cpus": 1, "max_retries": TRIES} and not ray.started
     assert ray.init_options["num_cpus"] == 2 and ray.init_options["_node_ip_address"] == "127.0.0.1"
     assert ray.most == 2 * AHEAD and ray.read == 1  # not once a task
     on_threads_too = [LogFile(f.source, tmp_path / f"threads{f.source.name}") for f in files]
-    list(on_threads(labelling, on_threads_too, told.append, 2))
+    list(on_threads(partial(label_file, labelling), on_threads_too, told.append, 2))
     for one, other in zip(files, on_threads_too, strict=True):
         assert one.target.read_bytes() == other.target.read_bytes()
 
@@ -103,7 +105,7 @@ def test_only_the_file_whose_workers_die_fails(
     ray = StandIn("3.parquet")
     monkeypatch.setitem(sys.modules, "ray", ray)
     labelling, files = prepare_labelling(tmp_path, 6)
-    outcomes = list(on_ray(labelling, files, lambda rows: None, "auto"))
+    outcomes = list(on_ray(partial(label_file, labelling), files, lambda rows: None, "auto"))
     assert ray.init_options == {"address": "auto", "log_to_driver": False}
     (failed,) = [each for each in outcomes if each.error]
     assert failed.file == files[3]
@@ -131,7 +133,7 @@ def test_a_kernel_in_a_file_is_passed_by_its_path(
     command = [sys.executable, "-c", code, str(tmp_path / "pickled")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == "three 3.0\n"
-    (outcome, _) = on_ray(labelling, files, lambda rows: None)
+    (outcome, _) = on_ray(partial(label_file, labelling), files, lambda rows: None)
     assert outcome.error == ""
     (tmp_path / "my.py").write_text(text.replace("3.0", "4.0"))
     with pytest.raises(
@@ -152,7 +154,7 @@ def test_an_error_of_a_task_is_reported(tmp_path: Path, monkeypatch: pytest.Monk
         raise error
 
     monkeypatch.setattr(ray, "get", raise_error)
-    (outcome,) = on_ray(labelling, files, lambda rows: None)
+    (outcome,) = on_ray(partial(label_file, labelling), files, lambda rows: None)
     assert outcome.error == "ValueError: the very reason"
 
 

@@ -7,15 +7,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from log_files import ARM, lerobot
 
 import warpdyn as wd
-from warpdyn.labels.labelled_file import Labelling, LogFile
+from warpdyn.labels.labelled_file import Labelling, label_file
 from warpdyn.labels.on_ray import on_ray
 from warpdyn.labels.on_threads import on_threads
+from warpdyn.labels.own_outputs import LogFile
 from warpdyn.labels.row_quantities import read_quantities
 
 DEADLY = """
@@ -75,14 +77,14 @@ def test_a_worker_killed_in_the_middle_of_a_file_loses_no_row(tmp_path: Path) ->
     quantities = read_quantities(ARM, ["rnea", f"{tmp_path / 'my.py'}:doubled"])
     labelling, told = Labelling(ARM, quantities, {}), list[int]()
     on_workers = files(tmp_path, "ray", 4, 20_000)
-    outcomes = list(on_ray(labelling, on_workers, told.append))
+    outcomes = list(on_ray(partial(label_file, labelling), on_workers, told.append))
     assert [each.error for each in outcomes] == [""] * 4 and sum(told) == 80_000
     assert int((tmp_path / "killed").read_text()) != os.getpid()
     times = [file.source.stat().st_mtime_ns for file in on_workers]
     undisturbed = files(tmp_path, "threads", 4, 20_000)
     for file, time in zip(undisturbed, times, strict=True):  # outputs contain the time of their log
         os.utime(file.source, ns=(time, time))
-    list(on_threads(labelling, undisturbed, told.append, 2))
+    list(on_threads(partial(label_file, labelling), undisturbed, told.append, 2))
     for one, other in zip(on_workers, undisturbed, strict=True):
         assert one.target.read_bytes() == other.target.read_bytes()
     whole = {file.target.name for file in on_workers}

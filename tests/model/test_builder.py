@@ -15,8 +15,10 @@ import warpdyn as wd
 from warpdyn.model import Model
 from warpdyn.model.builder import ModelBuilder
 from warpdyn.model.closed_loops.loop import Loop
-from warpdyn.model.description import Geometry, ModelError, ModelWarning, Pose
+from warpdyn.model.description import Geometry
 from warpdyn.model.joints import KINDS
+from warpdyn.model.names import ModelError, ModelWarning
+from warpdyn.model.poses_and_limits import Pose
 
 J = ((0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.02))
 

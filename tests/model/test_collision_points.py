@@ -14,8 +14,9 @@ from documented_numbers import check_numbers
 
 import warpdyn as wd
 from warpdyn.model.collision_points import RIM, CollisionSphere, LeftOut, collision_spheres
-from warpdyn.model.description import Geometry, Pose, Vector3
+from warpdyn.model.description import Geometry
 from warpdyn.model.mesh_files import MeshError
+from warpdyn.model.poses_and_limits import Pose, Vector3
 
 TURN = Pose.at((0.1, -0.2, 0.3), (0.4, -0.5, 0.6))
 DIRECTIONS = np.concatenate([np.eye(3), -np.eye(3), np.random.default_rng(1).normal(size=(200, 3))])

@@ -16,8 +16,8 @@ from states import States, error, states
 import warpdyn as wd
 from warpdyn.functions import representations as rep
 from warpdyn.model.conventions import CONVENTIONS, column_map
-from warpdyn.model.description import Pose
 from warpdyn.model.joints import KINDS
+from warpdyn.model.poses_and_limits import Pose
 
 PEER = {"float64": 1e-11, "float32": 2e-5}
 """Relative to the largest entry: these libraries solve the same equations in that precision."""

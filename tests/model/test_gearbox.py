@@ -11,8 +11,9 @@ from robots import by_name
 from states import states
 
 import warpdyn as wd
-from warpdyn.model.description import Gearbox, Mimic, Pose
+from warpdyn.model.description import Gearbox, Mimic
 from warpdyn.model.joints import KINDS
+from warpdyn.model.poses_and_limits import Pose
 
 
 def angle(

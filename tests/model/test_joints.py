@@ -15,8 +15,9 @@ from states import states
 
 import warpdyn as wd
 from warpdyn.algebra.spatial import Inertia, Placement, Symmetric, Vector, as_matrix
-from warpdyn.model.description import Limits, Mimic
+from warpdyn.model.description import Mimic
 from warpdyn.model.joints import KINDS, JointKind, screw
+from warpdyn.model.poses_and_limits import Limits
 
 ROUND_OFF = 1e-14
 """Absolute, for numbers of about one."""

@@ -8,8 +8,8 @@ import numpy as np
 from robots import by_name
 
 from warpdyn.model.closed_loops.loop import Loop
-from warpdyn.model.description import Pose
 from warpdyn.model.lumping import build_tree
+from warpdyn.model.poses_and_limits import Pose
 from warpdyn.model.tree import WORLD
 
 

@@ -17,8 +17,9 @@ from hand_models import hand
 import warpdyn as wd
 from warpdyn.execution.launch.launch import prepare
 from warpdyn.model import Model
-from warpdyn.model.description import Link, ModelError
+from warpdyn.model.description import Link
 from warpdyn.model.model import INSTEAD
+from warpdyn.model.names import ModelError
 
 
 def test_a_model_is_immutable() -> None:

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.model.description import EYE, Effects, Gearbox
+from warpdyn.model.description import Gearbox
 from warpdyn.model.joints import KINDS
+from warpdyn.model.poses_and_limits import EYE, Effects
 from warpdyn.model.quantities import DRAWN, EFFECTS, QUANTITIES, SHAPES, check_owner, has_direction
 
 MODEL = wd.load_robot("panda")

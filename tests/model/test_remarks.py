@@ -13,7 +13,7 @@ from urdf_texts import body, inertia, joint, robot
 from warpdyn.formats.load import load as load_any
 from warpdyn.formats.sdf.sdf import load_sdf
 from warpdyn.formats.urdf import load_urdf
-from warpdyn.model.description import ModelWarning
+from warpdyn.model.names import ModelWarning
 from warpdyn.model.remarks import WARNED_LINES, warn
 
 

@@ -13,8 +13,10 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.model import Model
-from warpdyn.model.description import Joint, Limits, Link, Mimic, ModelError
+from warpdyn.model.description import Joint, Link, Mimic
 from warpdyn.model.joints import KINDS
+from warpdyn.model.names import ModelError
+from warpdyn.model.poses_and_limits import Limits
 from warpdyn.model.restructure import weld_links
 
 COUNT = 3

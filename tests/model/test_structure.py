@@ -11,8 +11,8 @@ import pytest
 from hand_models import ROUND_OFF, hand
 
 from warpdyn.model import BASE_JOINT, Model
-from warpdyn.model.description import Limits, Pose
 from warpdyn.model.joints import KINDS
+from warpdyn.model.poses_and_limits import Limits, Pose
 from warpdyn.model.tendons import Tendon
 
 

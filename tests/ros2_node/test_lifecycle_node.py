@@ -19,7 +19,7 @@ from std_srvs.srv import SetBool
 from waiting import wait_until
 
 from ros2_node import lifecycle_node
-from ros2_node.control.models import Models
+from ros2_node.control.fleet import Models
 from ros2_node.control.safety.gate import GateEvent, Phase
 from ros2_node.demo.named_robot import urdf_text
 from ros2_node.lifecycle_node import WarpdynLifecycleNode

@@ -23,7 +23,7 @@ from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 from waiting import wait_until
 
-from ros2_node.control.models import Event
+from ros2_node.control.fleet import Event
 from ros2_node.node import WarpdynNode
 from ros2_node.ros.process import BAD_START, run
 
@@ -103,7 +103,7 @@ def test_unreadable_state_messages_are_counted(panda, sent):
 def test_a_description_that_is_too_large_is_reported(make, monkeypatch):
     node, log = make(), RecordedLog()
     monkeypatch.setattr(node, "get_logger", lambda: log)
-    monkeypatch.setattr("ros2_node.control.models.LARGEST_TEXT", 4)
+    monkeypatch.setattr("ros2_node.control.fleet.LARGEST_TEXT", 4)
     node._on_description(String(data="<robot/>"))
     (reporter,) = node._diagnostics.reporters
     text = reporter.remarks["model refused"]
@@ -151,7 +151,7 @@ def test_a_refused_payload_leaves_the_parameters_of_the_one_before(make, monkeyp
     def fail_to_build(*arguments):
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("ros2_node.control.models.Fleet", fail_to_build)
+    monkeypatch.setattr("ros2_node.control.fleet.Fleet", fail_to_build)
     link = RosParameter("payload.link", value="panda_link7")
     com = RosParameter("payload.com", value=[0.0, 0.0, 0.1])
     answer = node.set_parameters_atomically([link, RosParameter("payload.mass", value=2.0), com])

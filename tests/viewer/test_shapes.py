@@ -11,7 +11,8 @@ import pytest
 import warpdyn as wd
 
 viewer = pytest.importorskip("warpdyn.viewer")
-from warpdyn.model.description import Geometry, Link, Pose
+from warpdyn.model.description import Geometry, Link
+from warpdyn.model.poses_and_limits import Pose
 from warpdyn.viewer.shapes import (
     BOX,
     ENDLESS,

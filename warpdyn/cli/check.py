@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..model import Model
-from ..model.description import ModelError
+from ..model.names import ModelError
 from ..peers.find_peers import find_peers
 from ..peers.peer import NotComparable, Peer
 from .accuracy import LIMITS, SAMPLE, difference_from, error_of

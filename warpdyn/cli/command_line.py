@@ -23,8 +23,7 @@ from ..formats.registry import MJCF, SDF, USD, format_of_data
 from ..formats.robot_source import RobotSource, tag_name
 from ..formats.xacro import SUFFIX, expand_xacro, load_xacro
 from ..model import Model
-from ..model.description import ModelError, ModelWarning
-from ..model.printable import printable
+from ..model.names import ModelError, ModelWarning, printable
 from ..robots import load_robot, robot_names
 
 

@@ -17,7 +17,7 @@ from ..execution.batched import Function
 from ..execution.compile.compiling import Kernel, load_all
 from ..execution.fast_paths import compile_c_functions
 from ..functions.export.compile_ahead import check_gradients, kernels_of, zeros_of
-from ..model.description import ModelError
+from ..model.names import ModelError
 from .command_line import (
     UserError,
     find_device,

@@ -6,7 +6,7 @@ import shutil
 import textwrap
 from typing import TYPE_CHECKING
 
-from ..model.printable import printable
+from ..model.names import printable
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -7,7 +7,7 @@ import math
 
 from ..model import Model
 from ..model.describe import head, remainder, tree
-from ..model.printable import printable
+from ..model.names import printable
 from .command_line import read_model
 from .console import say, width
 from .shared_options import Commands, add_command, add_robot

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..labels.dry_run import forecast, forecast_lines
 from ..labels.labelling import LabelError, LabelReport, label, prepare_labelling
-from ..model.printable import printable
+from ..model.names import printable
 from .argument_types import count
 from .command_line import UserError, read_model, refuse_immobile, start_warp
 from .shared_options import KERNEL, Commands, add_command, add_robot, add_topic

@@ -17,8 +17,7 @@ import warp as wp
 
 from .. import __version__, robot_names
 from ..formats.registry import file_kinds
-from ..model.description import ModelError
-from ..model.printable import printable
+from ..model.names import ModelError, printable
 from . import bench, cache, check, compile, export, info, label, source, view
 from .command_line import UserError
 from .learning import eval, play, sim2sim, train

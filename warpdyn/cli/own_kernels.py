@@ -16,7 +16,7 @@ import numpy as np
 
 from ..execution.request.call import Call
 from ..model import Model
-from ..model.description import ModelError
+from ..model.names import ModelError
 from ..user_kernels.loading import in_one_line, line_in, load_kernel, missing_options, read_options
 from ..user_kernels.own_kernel import OwnKernel
 from ..user_kernels.signature import NEEDED

@@ -11,7 +11,7 @@ from ..codegen.targets import FOR_FEW, TARGETS, write
 from ..execution.request.call import Call, input_shapes
 from ..execution.request.evaluate import record_call
 from ..model import Model
-from ..model.printable import printable
+from ..model.names import printable
 from ..user_kernels.loading import names_a_kernel
 from .command_line import UserError, find_frame, read_model
 from .own_kernels import ChosenKernel

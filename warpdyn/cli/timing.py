@@ -12,7 +12,7 @@ import warp as wp
 
 from ..execution.compile.announcements import silent
 from ..model import Model
-from ..model.description import ModelError
+from ..model.names import ModelError
 from ..peers.peer import Peer
 from .accuracy import error_of
 from .own_kernels import ChosenKernel

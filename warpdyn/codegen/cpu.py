@@ -106,14 +106,15 @@ class CpuSource:
         # while they call a routine.
         regions, functions, slots = routines(self.program, self.constants, slots)
         self.memory, slots = array_memory(self.program, regions, slots)
-        if lanes.BYTES * slots > LARGEST_WORKSPACE:
+        taken = headers.VECTOR_BYTES * slots
+        if taken > LARGEST_WORKSPACE:
             if self.program.graph.arrays:
                 raise ValueError(
-                    f"arrays of loops, with the copies that a gradient keeps, take {lanes.BYTES * slots >> 20} MiB of "
+                    f"arrays of loops, with the copies that a gradient keeps, take {taken >> 20} MiB of "
                     f"a thread's stack, of which they may take {LARGEST_WORKSPACE >> 20}: use fewer rows or steps"
                 )
             raise ValueError(
-                f"the gradient keeps the state of each step of a loop, {lanes.BYTES * slots >> 20} MiB of a "
+                f"the gradient keeps the state of each step of a loop, {taken >> 20} MiB of a "
                 f"thread's stack, of which it may take {LARGEST_WORKSPACE >> 20}: make a loop of fewer steps, "
                 "call it several times, and differentiate each call"
             )
@@ -209,7 +210,7 @@ class CpuSource:
         """Number of blocks that a part is run for before the next part."""
         # Two blocks share one fetch of a part's code, but double the tiles and the workspace on the
         # stack, which belongs to the caller's thread.
-        on_stack = lanes.BYTES * (self.slots + sum(sizes.values()))
+        on_stack = headers.VECTOR_BYTES * (self.slots + sum(sizes.values()))
         return GROUP if len(self.parts) >= GROUPED and on_stack <= STACK else 1
 
     # Kernel

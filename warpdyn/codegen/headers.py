@@ -24,10 +24,18 @@ _BEGINNING = re.compile(r"\s*/// \[(\w+)\]")
 _PLACE = re.compile(r"\$(\w+)")
 _INCLUDE = re.compile(r'\s*#include "([\w.]+)"')
 
+VECTOR_BYTES = 64
+"""Width of a vector of lanes (lanes.h): sixteen floats, eight doubles. A narrow vector has half of it."""
+
 DECIDED_HERE = ["#if", "WARPDYN_FLOAT"]
 
 LEFT_TO_THE_COMPILER = ["#ifdef", "WARPDYN_NARROW"]
 """A condition that the compiler decides, because it depends on the processor (`lanes.NARROW`)."""
+
+
+def lane_count(single: bool) -> int:
+    """Number of lanes in a vector."""
+    return VECTOR_BYTES // (4 if single else 8)
 
 
 def piece(header: str, name: str, single: bool = False, /, **places: str | int) -> str:

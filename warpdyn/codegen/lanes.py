@@ -14,9 +14,6 @@ from .arguments import FIELDS, ArgumentLayout, input_identifier
 from .array_statements import function_form
 from .emit import Dialect, Region, literal
 
-BYTES = 64
-"""Width of a vector of lanes: sixteen floats, eight doubles. A narrow vector has half of it."""
-
 NARROW = """#ifndef __AVX512F__
 #define WARPDYN_NARROW
 #endif"""
@@ -24,11 +21,6 @@ NARROW = """#ifndef __AVX512F__
 AVX-512. There a vector of a cache line takes two of sixteen registers, and such programs need more
 than that. With narrow vectors a grasp and a pile take 0.7 to 0.8 of the time (AMD EPYC, AVX2), and
 half the code. Other programs take equally long with both."""
-
-
-def count(single: bool) -> int:
-    """Number of lanes in a vector."""
-    return BYTES // (4 if single else 8)
 
 
 def frame(

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from ..recording.program import Output
-from . import lanes
+from . import headers
 from .arguments import FIELDS
 from .emit import literal
 
@@ -205,7 +205,7 @@ class DistinctValues:
     def tables(self, single: bool) -> tuple[list[str], str]:
         """Tables of a large result's entries, with constants put into the tile, and the C++ that
         writes constants to rows side by side."""
-        a, lanes_count = self.id, lanes.count(single)
+        a, lanes_count = self.id, headers.lane_count(single)
         # Two tables: parts use this one or a table of offsets, which may be large. `scatter` uses
         # only this one, with short integers, which save 3% of the time of 1,024 inverse mass
         # matrices of 32 joints, and 1% of that of the mass matrices.
@@ -254,7 +254,7 @@ def _declare(
     # A thousand entries for one robot's mass matrix of 32 joints.
     yield f"if ({a}_dense) for (int k = 0; k < {size}; ++k) {a}_offset[k] = k;"
     yield f"else {{ int k = 0; {loops} {offset} }}"
-    yield f"V {a}_tiles[{group}][{max(slots, lanes.count(True))}] __attribute__((aligned(64)));"
+    yield f"V {a}_tiles[{group}][{max(slots, headers.lane_count(True))}] __attribute__((aligned(64)));"
     if not const:
         # Stores past the cache write whole lines, so every row must begin with a line.
         yield f"bool {a}_stream = stream && (I64)({a} + first * {a}_env) % 64 == 0;"
@@ -267,7 +267,7 @@ def _declare(
 def _stage(a: str, size: int) -> Iterator[str]:
     """Declarations of the buffer in which rows of a result are assembled, if they lie end to
     end."""
-    if not lanes.count(True) < size <= STAGED_LATE:
+    if not headers.lane_count(True) < size <= STAGED_LATE:
         yield f"Lanes::Stage* const {a}_stage = nullptr;"
         return
     yield f"V {a}_lines[2][{size}] __attribute__((aligned(64)));"

@@ -24,6 +24,7 @@ from .dispatch import carry_out, in_one_library, plan_gradients, plan_of
 from .fast_paths import calls_in_c
 from .launch.job import BoundCall, Constants, Job
 from .launch.launch import launch_call, prepare
+from .public_functions import FUNCTIONS
 from .repeat.call_cache import CallCache
 from .repeat.planned_call import MISS, PlannedCall, plan_launch
 from .request.call import Call
@@ -136,10 +137,6 @@ def _result(signature: inspect.Signature) -> Any:
 
 
 PACKAGE = __name__.partition(".")[0] + "."
-
-FUNCTIONS: dict[str, Function] = {}
-"""warpdyn's functions of arrays by name, the first of each name; without functions that take a
-function, such as `vjp`."""
 
 
 def batched(describe: Callable[P, Call[R]]) -> Callable[P, R]:

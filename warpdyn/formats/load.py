@@ -8,7 +8,7 @@ from collections.abc import Callable
 from importlib import import_module
 
 from ..model import Model
-from ..model.description import ModelError
+from ..model.names import ModelError
 from ..model.reference_frames import Reference
 from ..model.structure import QuaternionOrder
 from .mjcf.mjcf_files import Includes

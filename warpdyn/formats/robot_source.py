@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 
 from lxml import etree
 
-from ..model.description import ModelError
+from ..model.names import ModelError
 from ..model.regular_files import DESCRIPTION, STAGE, RefusedFileError, read_regular_file
 from .registry import Format, format_of_data, format_of_root
 

@@ -14,8 +14,9 @@ from dataclasses import replace
 from lxml import etree
 
 from ..model import Model
-from ..model.description import Joint, ModelError
+from ..model.description import Joint
 from ..model.named_configurations import Configuration
+from ..model.names import ModelError
 from .robot_source import Reading, RobotSource, tag_name
 
 PINOCCHIO_BASE = "root_joint"

@@ -18,22 +18,20 @@ from lxml import etree
 from urdf_parser_py import urdf as parser  # type: ignore[import-untyped]
 
 from ..model import Model
-from ..model.checks import MOST, unphysical
-from ..model.description import (
+from ..model.checks import unphysical
+from ..model.description import Geometry, Joint, Link, Mimic
+from ..model.joints import URDF_KINDS
+from ..model.names import ModelError
+from ..model.poses_and_limits import (
     EYE,
-    Geometry,
-    Joint,
+    MOST,
     Limits,
-    Link,
     Matrix3,
-    Mimic,
-    ModelError,
     Pose,
     Vector3,
     rpy_rotation,
     unit_vector,
 )
-from ..model.joints import URDF_KINDS
 from ..model.reference_frames import Reference
 from ..model.remarks import warn
 from ..model.structure import QuaternionOrder

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..model import Model
-from ..model.description import ModelError, near_names
+from ..model.names import ModelError, near_names
 from ..model.reference_frames import Reference
 from ..model.regular_files import DESCRIPTION, RefusedFileError, read_regular_file
 from ..model.structure import QuaternionOrder

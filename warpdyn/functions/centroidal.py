@@ -17,7 +17,7 @@ from ..execution.batched import batched
 from ..execution.request.base_velocity import COLUMNS, RATE
 from ..execution.request.call import Call
 from ..model import Model
-from ..model.description import ModelError
+from ..model.names import ModelError
 from ..model.params import Params
 from ..model.reference_frames import Reference, reference_of
 from ..model.structure import Structure

@@ -18,7 +18,7 @@ from ..execution.request.base_velocity import ACCELERATION, COLUMNS, FORCE, UNCH
 from ..execution.request.call import Call, Forces, Gravity, ResultCheck
 from ..execution.request.evaluate import tree_of
 from ..model import Model
-from ..model.description import check_names
+from ..model.names import check_names
 from ..model.params import Params
 from ..model.structure import start_of
 from .unmoved_joints import refuse_unmoved

@@ -16,7 +16,7 @@ from ..execution.batched import batched
 from ..execution.request.base_velocity import BIAS, COLUMNS
 from ..execution.request.call import Call
 from ..model import Model
-from ..model.description import ModelError
+from ..model.names import ModelError
 from ..model.params import Params
 from ..model.structure import Structure
 

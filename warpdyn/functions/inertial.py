@@ -19,8 +19,10 @@ from numpy.typing import ArrayLike
 
 from ..model import Model
 from ..model.checks import NEEDS_MASS, finite, not_negative
-from ..model.description import Link, ModelError, matrix3, vector3
+from ..model.description import Link
 from ..model.model import check_model
+from ..model.names import ModelError
+from ..model.poses_and_limits import matrix3, vector3
 
 ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 """Rows and columns of the second moment, in the order of the parameters."""

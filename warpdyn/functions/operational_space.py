@@ -18,7 +18,7 @@ from ..execution.request.base_velocity import UNCHANGED, VELOCITY
 from ..execution.request.call import Call, Forces, Gravity
 from ..execution.request.evaluate import tree_of
 from ..model import Model
-from ..model.description import ModelError
+from ..model.names import ModelError
 from ..model.params import Params
 from ..model.reference_frames import Reference
 from .frame_options import of_link

@@ -16,8 +16,9 @@ from ..arrays.random_laws import Law
 from ..execution.compile.kernel_cache import start_kernel_cache
 from ..execution.request.call import STANDARD_GRAVITY
 from ..model import Model
-from ..model.description import Joint, Link, look_up
+from ..model.description import Joint, Link
 from ..model.model import check_model
+from ..model.names import look_up
 from ..model.params import Params
 from ..model.quantities import ADD, QUANTITIES, SCALE, SHAPES, owners
 from ..model.value_substitution import nominal_value

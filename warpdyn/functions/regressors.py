@@ -16,7 +16,7 @@ from ..execution.batched import batched
 from ..execution.request.base_velocity import FORCE, UNCHANGED
 from ..execution.request.call import Call, Gravity
 from ..model import Model
-from ..model.description import check_names
+from ..model.names import check_names
 from ..model.params import Params
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from ..algorithms.aba import unmoved_joint
 from ..execution.request.evaluate import tree_of
 from ..model.checks import remark_double_freedom
-from ..model.description import ModelError
+from ..model.names import ModelError
 from ..model.structure import Structure
 
 

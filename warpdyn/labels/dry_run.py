@@ -9,8 +9,8 @@ import numpy as np
 
 from ..logs.open_log import open_log
 from ..logs.records import LogError
-from .labelled_file import Labelling, LogFile
-from .own_outputs import OutputState, output_state
+from .labelled_file import Labelling
+from .own_outputs import LogFile, OutputState, output_state
 
 LOOKED_AT = 1000
 """Largest number of files that are opened; for more files, the number of rows is estimated from

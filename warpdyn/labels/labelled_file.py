@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..execution.batched import FUNCTIONS
+from ..execution.public_functions import FUNCTIONS
 from ..logs.open_log import open_log
 from ..logs.records import Labels, Log, LogError, LogWriter
 from ..model import Model
 from ..model.joint_manifolds import LINE
 from ..user_kernels.loading import in_one_line
 from .inputs_in_logs import Inputs
-from .own_outputs import stamp_of, write_beside
+from .own_outputs import LogFile, Outcome, stamp_of, write_beside
 from .row_quantities import Quantity, read_quantities
 from .savitzky_golay import USUAL_FILTER, Difference, Filter
 
@@ -40,13 +40,6 @@ _computing = threading.Lock()
 
 class StoppedError(Exception):
     """The run was stopped while a file was labelled."""
-
-
-class LogFile(NamedTuple):
-    """A file to label."""
-
-    source: Path
-    target: Path
 
 
 @dataclass(frozen=True)
@@ -118,18 +111,6 @@ def _labelling(model: Model, asked: Any, texts: tuple[str, ...], *others: Any) -
                 "every machine needs the same files"
             )
     return Labelling(model, quantities, *others)
-
-
-class Outcome(NamedTuple):
-    """Result of labelling a file."""
-
-    file: LogFile
-    rows: int = 0
-    notes: Sequence[str] = ()
-    error: str = ""
-    """Reason why there is no output; empty if there is one."""
-    full: bool = False
-    """True if the disk is full, so that no other file will succeed."""
 
 
 def label_file(

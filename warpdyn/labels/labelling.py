@@ -20,11 +20,11 @@ from ..logs.records import LogError
 from ..model import Model
 from ..model.optional_packages import install_extra
 from .inputs_in_logs import USUAL
-from .labelled_file import Labelling, LogFile, Outcome, remove_leftovers
+from .labelled_file import Labelling, label_file, remove_leftovers
 from .manifest import check_settings, write_manifest
 from .on_ray import on_ray
 from .on_threads import on_threads
-from .own_outputs import OutputState, output_state, refuse_foreign
+from .own_outputs import LogFile, Outcome, OutputState, output_state, refuse_foreign
 from .row_quantities import read_quantities
 from .savitzky_golay import Filter
 
@@ -110,7 +110,7 @@ def label(
     outcomes: list[Outcome] = []
     bar = tqdm(total=_rows(todo, topic), unit=" rows", unit_scale=True, disable=not progress)
     try:
-        with bar, closing(run(labelling, todo, bar.update)) as results:
+        with bar, closing(run(partial(label_file, labelling), todo, bar.update)) as results:
             for outcome in results:
                 outcomes.append(outcome)
                 bar.set_postfix_str(f"{len(outcomes)} of {len(todo)} files", refresh=False)

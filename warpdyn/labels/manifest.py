@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .labelled_file import Outcome
+from .own_outputs import Outcome
 
 NAME = "manifest.json"
 

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
-from ..execution.batched import FUNCTIONS, Function
+from ..execution.public_functions import FUNCTIONS, PublicFunction
 from ..functions.export.identifiers import identifier
 from ..model import Model
 
@@ -42,7 +42,9 @@ def named_function(model: Model, text: str) -> tuple[str, Callable[..., Any]]:
     return identifier("_".join(words)), partial(function, **options)
 
 
-def function_options(model: Model, function: Function, texts: Sequence[str]) -> dict[str, Any]:
+def function_options(
+    model: Model, function: PublicFunction, texts: Sequence[str]
+) -> dict[str, Any]:
     """Options from `LINK`, which is the frame, and `option=value`; values are Python literals, or
     text."""
     name = function.__name__

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..execution.threads import set_num_threads
 from ..user_kernels.loading import in_one_line
-from .labelled_file import Labelling, LogFile, Outcome, label_file
+from .own_outputs import LogFile, Outcome
 
 TRIES = 5
 """Number of times that a file is started again after its worker was killed."""
@@ -31,12 +31,15 @@ WAIT = 10.0
 STORE = 100 << 20
 """Bytes for data that tasks share: a model and names. No row of a log passes through it."""
 
-_known: dict[Any, Labelling] = {}
-"""In a worker, the latest labelling, with the model's kernels."""
+LabelFile = Callable[[LogFile], Outcome]
+"""A function that labels a file. Pickle takes it to the workers."""
+
+_known: dict[Any, LabelFile] = {}
+"""In a worker, the latest function, with the model's kernels."""
 
 
 def on_ray(
-    labelling: Labelling,
+    label: LabelFile,
     files: Sequence[LogFile],
     on_rows: Callable[[int], None],
     address: str | None = None,
@@ -53,7 +56,7 @@ def on_ray(
     if here:
         _start(ray, address, workers)
     try:
-        yield from _outcomes(ray, labelling, files, on_rows)
+        yield from _outcomes(ray, label, files, on_rows)
     finally:
         if here:
             ray.shutdown()
@@ -93,10 +96,10 @@ def _look_for(address: str) -> None:
 
 
 def _outcomes(
-    ray: Any, labelling: Labelling, files: Sequence[LogFile], on_rows: Callable[[int], None]
+    ray: Any, label: LabelFile, files: Sequence[LogFile], on_rows: Callable[[int], None]
 ) -> Iterator[Outcome]:
     task = ray.remote(num_cpus=1, max_retries=TRIES)(_label_alone)
-    shared = ray.put(labelling)
+    shared = ray.put(label)
     window = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
     rest, running = iter(files), dict[Any, LogFile]()
     while True:
@@ -119,12 +122,12 @@ def _outcomes(
 
 def _label_alone(shared: list[Any], file: LogFile) -> Outcome:
     """Label a file in a process that has one processor. A reference inside a list is not resolved,
-    so each worker reads the labelling once instead of once for each task."""
+    so each worker reads the function once instead of once for each task."""
     import ray
 
-    labelling = _known.get(shared[0])
-    if labelling is None:
+    label = _known.get(shared[0])
+    if label is None:
         _known.clear()
-        labelling = _known[shared[0]] = ray.get(shared[0])
+        label = _known[shared[0]] = ray.get(shared[0])
     set_num_threads(1)
-    return label_file(labelling, file)
+    return label(file)

@@ -9,17 +9,19 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 
 from ..execution.threads import get_num_threads, set_num_threads
-from .labelled_file import Labelling, LogFile, Outcome, label_file
+from .own_outputs import LogFile, Outcome
 
 
 def on_threads(
-    labelling: Labelling,
+    label: Callable[[LogFile, Callable[[int], None], Callable[[], bool]], Outcome],
     files: Sequence[LogFile],
     on_rows: Callable[[int], None],
     workers: int | None = None,
 ) -> Generator[Outcome, None, None]:
-    """Outcomes in the order in which files are done. on_rows: called with numbers of rows, one call at
-    a time.
+    """Outcomes in the order in which files are done.
+
+    label: function that labels a file; it gets `on_rows`, and a function that says whether to stop.
+    on_rows: called with numbers of rows, one call at a time.
 
     When the caller stops iterating, incomplete outputs are abandoned and removed.
     """
@@ -37,7 +39,7 @@ def on_threads(
     try:
         while True:
             for file in islice(rest, 2 * workers - len(running)):
-                running.add(pool.submit(label_file, labelling, file, report_rows, stopped.is_set))
+                running.add(pool.submit(label, file, report_rows, stopped.is_set))
             if not running:
                 return
             done, running = wait(running, return_when=FIRST_COMPLETED)

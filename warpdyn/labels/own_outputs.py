@@ -1,4 +1,4 @@
-"""State of outputs: which files warpdyn has written, and from which state of their logs. A run may
+"""Logs and their outputs: which files warpdyn has written, and from which state of their logs. A run may
 skip an output, write it again, or must leave it alone.
 
 An output's metadata has the size and time of its log under the key "warpdyn". A CSV file has no
@@ -8,11 +8,11 @@ metadata, so a hidden file next to it holds them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..logs.open_log import read_metadata
 
@@ -20,6 +20,25 @@ KEY = "warpdyn"
 """Key of the data for a CSV file, and suffix of the hidden file's name."""
 
 HAVE_METADATA = (".parquet", ".npz")
+
+
+class LogFile(NamedTuple):
+    """A file to label."""
+
+    source: Path
+    target: Path
+
+
+class Outcome(NamedTuple):
+    """Result of labelling a file."""
+
+    file: LogFile
+    rows: int = 0
+    notes: Sequence[str] = ()
+    error: str = ""
+    """Reason why there is no output; empty if there is one."""
+    full: bool = False
+    """True if the disk is full, so that no other file will succeed."""
 
 
 class OutputState(Enum):

@@ -11,23 +11,11 @@ from numpy.typing import ArrayLike
 
 from .checks import checked_shapes, not_negative, rigid_body, unphysical
 from .closed_loops.loop import Loop
-from .description import (
-    ORIGIN,
-    UNLIMITED,
-    ZERO3,
-    Gearbox,
-    Geometry,
-    Joint,
-    Limits,
-    Link,
-    Mimic,
-    ModelError,
-    Pose,
-    Vector3,
-    unit_vector,
-)
+from .description import Gearbox, Geometry, Joint, Link, Mimic
 from .joints import KINDS, KindName
 from .model import Model
+from .names import ModelError
+from .poses_and_limits import ORIGIN, UNLIMITED, ZERO3, Limits, Pose, Vector3, unit_vector
 from .reference_frames import Reference
 from .remarks import warn
 from .structure import QuaternionOrder

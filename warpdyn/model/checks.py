@@ -13,20 +13,20 @@ import numpy as np
 
 from ..algebra.scalar import as_number
 from ..algebra.spatial import Vector
-from .description import (
+from .description import Geometry, Joint, Link
+from .joints import FLOATING, JointKind
+from .names import ModelError
+from .poses_and_limits import (
+    MOST,
     ORIGIN,
+    PERPENDICULAR,
     ZERO3,
-    Geometry,
-    Joint,
-    Link,
     Matrix3,
-    ModelError,
     Pose,
     Vector3,
     matrix3,
     vector3,
 )
-from .joints import FLOATING, JointKind
 
 ROUNDING = 1e-3
 """Share of the largest principal moment by which an inertia may violate the laws of physics: files
@@ -38,13 +38,6 @@ SKEW = 1e-9
 NEGLIGIBLE = 1e-12
 """A moment of inertia [kg·m²] too small to judge: a milligram at a millimetre, which descriptions
 give to dummy links."""
-
-PERPENDICULAR = 1e-3
-"""Cosine up to which two axes count as perpendicular: descriptions write right angles as 1.57."""
-
-MOST = 1e9
-"""Lengths [m], masses [kg] and moments [kg·m²] above this are mistakes: their sums and products
-may overflow."""
 
 COUNTS_OF_SIZES = {
     "box": (3,),

@@ -9,9 +9,10 @@ from itertools import product
 from typing import NamedTuple
 
 from ..algebra.spatial import Placement, Vector
-from .description import Geometry, Joint, Pose, Vector3, vector3
+from .description import Geometry, Joint
 from .ground_contact import GroundContact
 from .mesh_files import MeshError
+from .poses_and_limits import Pose, Vector3, vector3
 from .structure import Structure
 
 RIM = 8

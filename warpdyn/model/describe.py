@@ -10,11 +10,12 @@ from html import escape
 from importlib.util import find_spec
 
 from .collision_points import collision_spheres
-from .description import Geometry, Joint, Limits, Link, Vector3
+from .description import Geometry, Joint, Link
 from .ground_contact import NOT_SIMULATED
 from .joints import JointKind
 from .mesh_files import MESH_READER, NO_READER, MeshError, mesh_file
-from .printable import printable
+from .names import printable
+from .poses_and_limits import Limits, Vector3
 from .scene.free_bodies import free_joints
 from .structure import Structure
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from .description import Pose
+from .poses_and_limits import Pose
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,11 @@ from numpy.typing import ArrayLike
 
 from .assembly import rebuild
 from .checks import not_negative, rigid_body
-from .description import ORIGIN, ZERO3, Joint, Link, look_up
+from .description import Joint, Link
 from .joints import FLOATING
 from .named_configurations import Configuration
+from .names import look_up
+from .poses_and_limits import ORIGIN, ZERO3
 from .reference_frames import Reference, reference_of
 from .restructure import coordinates_at, weld_links
 from .structure import Robot, Structure

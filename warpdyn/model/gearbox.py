@@ -16,8 +16,9 @@ from dataclasses import replace
 
 from ..algebra.scalar import as_number
 from ..algebra.spatial import HERE, Placement, Vector
-from .checks import PERPENDICULAR
-from .description import Gearbox, Joint, Link, Mimic, ModelError
+from .description import Gearbox, Joint, Link, Mimic
+from .names import ModelError
+from .poses_and_limits import PERPENDICULAR
 
 
 def without_gears(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> list[Joint]:

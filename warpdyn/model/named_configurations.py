@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .description import look_up
+from .names import look_up
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from ..arrays import Library
 from ..arrays.libraries import library_of
 from ..arrays.protocol import dtype_name
 from ..arrays.stacking import count_of, first_array, of_kind, shape_of, stack_values
-from .description import look_up
+from .names import look_up
 from .old_members import OldMember
 from .quantities import QUANTITIES, SHAPES, check_numbers, check_owner, owners
 from .structure import Structure

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 
-from .description import ModelWarning
 from .model import Model
-from .printable import printable
+from .names import ModelWarning, printable
 
 PACKAGE = __name__.partition(".")[0]
 

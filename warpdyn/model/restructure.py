@@ -17,22 +17,10 @@ from ..algebra.spatial import HERE, ZERO, Inertia, Placement, Symmetric, Vector
 from .assembly import rebuild
 from .checks import finite
 from .closed_loops.loop import loops_to_attach
-from .description import (
-    ORIGIN,
-    Geometry,
-    Joint,
-    Link,
-    Mimic,
-    ModelError,
-    Pose,
-    check_names,
-    fixed_joint,
-    leading_joint,
-    look_up,
-    matrix3,
-    vector3,
-)
+from .description import Geometry, Joint, Link, Mimic, fixed_joint, leading_joint
 from .joints import align_axis
+from .names import ModelError, check_names, look_up
+from .poses_and_limits import ORIGIN, Pose, matrix3, vector3
 from .structure import Robot, Structure
 
 # Joints locked.

@@ -1,8 +1,5 @@
-"""Links and joints in tree order, by name and by index, with limits: all data of a robot.
-
-`Model` (`warpdyn.model.model`) adds operations: changed copies, parameters, exported texts. These
-are functions of a `Structure`, so that they can be typed without the class that offers them.
-"""
+"""Links and joints in tree order, by name and by index, with limits: all data of a robot. `Model`
+adds operations, which are functions of a `Structure`: copies, parameters, exported texts."""
 
 from __future__ import annotations
 
@@ -20,10 +17,12 @@ import numpy as np
 from .actuators import Actuator
 from .closed_loops.loop import Loop
 from .described_sensors import DescribedSensor
-from .description import Effects, Joint, Link, check_names, look_up
+from .description import Joint, Link
 from .ground_contact import TouchingPair
 from .joints import FLOATING
 from .named_configurations import Configuration, Configurations
+from .names import check_names, look_up
+from .poses_and_limits import Effects
 from .reference_frames import Reference
 from .tendons import Tendon
 

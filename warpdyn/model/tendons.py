@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from .description import UNLIMITED, Effects, Limits
 from .ground_contact import LimitSoftness
+from .poses_and_limits import UNLIMITED, Effects, Limits
 
 
 @dataclass(frozen=True)

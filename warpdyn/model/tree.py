@@ -36,9 +36,9 @@ from ..algebra.spatial import (
 )
 from .actuators import Affine
 from .closed_loops.tree_loops import CoupledJoints, Follower, JoinedFrames, LoopEnd, TreeLoop  # noqa: F401
-from .description import UNLIMITED, Effects, Limits
 from .joints import FLOATING, JointKind
 from .link_inertia import Point, Spread, all_numbers
+from .poses_and_limits import UNLIMITED, Effects, Limits
 
 WORLD = -1
 """Index of the world among bodies: the parent of the first, and the body of root-fixed links."""

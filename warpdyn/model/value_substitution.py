@@ -10,7 +10,9 @@ from ..algebra.pose_forms import position_and_quaternion
 from ..algebra.quaternions import quaternion_rotation
 from ..algebra.scalar import Scalar, sqrt
 from .checks import first_repeated
-from .description import Effects, Joint, Link, Pose, look_up
+from .description import Joint, Link
+from .names import look_up
+from .poses_and_limits import Effects, Pose
 from .quantities import EFFECTS, QUANTITIES, has_direction, owners
 from .structure import Robot
 

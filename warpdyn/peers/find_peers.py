@@ -9,7 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..model import Model
-from ..model.description import Joint, ModelError
+from ..model.description import Joint
+from ..model.names import ModelError
 from .mujoco import MuJoCo
 from .peer import NotComparable, Peer, bare
 from .pinocchio import Pinocchio

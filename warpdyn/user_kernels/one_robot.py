@@ -11,8 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..execution.batched import FUNCTIONS, Function
-from ..execution.field_words import FIELD_WORDS
+from ..execution.public_functions import FIELD_WORDS, FUNCTIONS, PublicFunction
 from ..execution.request.call import Call, gather, input_shapes
 from ..execution.request.evaluate import evaluate, record_call
 from ..model import Model
@@ -101,7 +100,7 @@ class OneRobot(RobotMethods):
     def __repr__(self) -> str:
         return f"<robot {self._model.name}, nq = {self._model.nq}, nv = {self._model.nv}>"
 
-    def carried_out(self, function: Function, *args: Any, **options: Any) -> Any:
+    def carried_out(self, function: PublicFunction, *args: Any, **options: Any) -> Any:
         """A function's result for this robot."""
         for name in ("params", "out"):
             if options.get(name) is not None:
@@ -159,7 +158,7 @@ def _table(function: str, name: str, array: Any) -> Any:
     return array.table
 
 
-def _method(robot: OneRobot, function: Function) -> Callable[..., Any]:
+def _method(robot: OneRobot, function: PublicFunction) -> Callable[..., Any]:
     """A function as a method of a robot, with its signature and docstring for `help`."""
 
     def method(*args: Any, **options: Any) -> Any:

@@ -10,9 +10,10 @@ import trimesh
 
 from ..formats.meshes.mesh_surface import colored_surfaces
 from ..model import Model
-from ..model.description import Geometry, Link, Pose
+from ..model.description import Geometry, Link
 from ..model.mesh_files import NONE, MeshError, Packages, mesh_file
-from ..model.printable import printable
+from ..model.names import printable
+from ..model.poses_and_limits import Pose
 
 Which = Literal["visual", "collision"]
 """Visual shapes, or collision shapes."""

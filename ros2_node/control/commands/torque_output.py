@@ -25,6 +25,9 @@ time [s], 0.02 or, under a policy, whose targets step, 0.005. Commands of tracki
 laws use a hundredth of this rate, and up to all of it with velocity noise of 10 mrad/s at 1 kHz.
 Those of a walking policy use half of it at 250 Hz. One wrong message at 1 kHz changes a command by
 at most a twentieth of the limit (a fifth under a policy)."""
+FLOAT_TIME = 0.05
+"""Time in which commands change to gravity torques at a collision, to rest at the end of a
+reference or at a joint's limit, and when an external wrench appears or disappears [s]."""
 SATURATED = 0.2
 """Commands that stay at an effort limit for longer than this cause a warning [s]."""
 STOP_PERIOD = 0.01

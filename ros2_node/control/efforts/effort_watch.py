@@ -8,12 +8,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-import warpdyn as wd
+from warpdyn.functions.dynamics import rnea
+from warpdyn.functions.identification.gravity_diagnosis import diagnose_gravity
+from warpdyn.functions.identification.payload_identification import identify_payload_in_motion
+from warpdyn.functions.regressors import joint_torque_regressor
 
 from ..commands.torque_output import TorqueOutput
 from ..settings.node_settings import Settings
 from ..states.joint_states import JointStates
-from ..torques.fleet_dynamics import FleetDynamics
+from ..states.state import State
+from ..torques.friction_compensation import FrictionCompensation
 from .collision_guard import CollisionGuard
 from .external_torques import ExternalTorques
 from .measured_efforts import Efforts
@@ -35,22 +39,20 @@ class EffortWatch:
 
     def __init__(
         self,
-        dynamics: FleetDynamics,
-        index: int,
-        settings: Settings,
+        torques: ExternalTorques,
+        friction: FrictionCompensation,
+        state: State,
         states: JointStates,
         output: TorqueOutput,
+        settings: Settings,
         counts: Counter[str],
     ) -> None:
-        model = dynamics.model
+        model = torques.model
         self._model, self._states, self._output, self._counts = model, states, output, counts
-        self._state = dynamics.state.row(index)
-        self._dynamics = dynamics
+        self._state, self._friction = state, friction
         self._columns = np.array(model.v_indices(output.joints), dtype=int)
         self.efforts = Efforts(model.nv, states, counts)
-        self.torques = ExternalTorques(
-            model, dynamics.state, dynamics.gravity, dynamics.payload, settings, index
-        )
+        self.torques = torques
         self.guard = CollisionGuard(output.joints, list(self._columns), settings)
         self.rest = RestPoses(model.nq, model.nv)
         self.record = MotionRecord(self._identify)
@@ -79,8 +81,8 @@ class EffortWatch:
         self._diagnosis(q, rest)
         if link:
             gravity = self._settings.gravity
-            wd.rnea(self._model, q, rest, rest, gravity=gravity)
-            wd.joint_torque_regressor(self._model, q, rest, rest, links=[link], gravity=gravity)
+            rnea(self._model, q, rest, rest, gravity=gravity)
+            joint_torque_regressor(self._model, q, rest, rest, links=[link], gravity=gravity)
 
     def change(self, settings: Settings) -> None:
         """Use new parameters; ValueError if a list does not fit the joints."""
@@ -134,7 +136,7 @@ class EffortWatch:
             return
         if self._begins:
             dt, self._begins = 0.0, False
-        tau, friction = self.efforts.tau, self._dynamics.friction
+        tau, friction = self.efforts.tau, self._friction
         self.torques.v[0] = v
         self.torques.tau[0] = tau - friction.friction_torques(v) if friction.is_known else tau
         self.torques.update(dt, known)
@@ -205,20 +207,20 @@ class EffortWatch:
 
     def _diagnosis(self, q: np.ndarray, tau: np.ndarray) -> str:
         settings = self._settings
-        diagnosis = wd.diagnose_gravity(
+        diagnosis = diagnose_gravity(
             self._model,
             q,
             tau,
             link=settings.payload_link or None,
             joints=self.joints or self._states.joints,
             gravity=settings.gravity,
-            params=self._dynamics.payload.params,
+            params=self.torques.payload.params,
         )
         return str(diagnosis)
 
     def _identify(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> str:
         settings = self._settings
-        found = wd.identify_payload_in_motion(
+        found = identify_payload_in_motion(
             self._model,
             settings.payload_link,
             time,

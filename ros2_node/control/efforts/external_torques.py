@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-import warpdyn as wd
-from warpdyn import Model
+from warpdyn.execution.batched import bind
+from warpdyn.functions.dynamics import gravity_torques
+from warpdyn.functions.identification.observers import momentum_observer
+from warpdyn.functions.kinematics import jacobian
+from warpdyn.model import Model
 
 from ..settings.node_settings import Settings
 from ..states.state import State
@@ -37,7 +40,7 @@ class ExternalTorques:
         nv, row = model.nv, slice(index, index + 1)
         self.link = settings.external_wrench_link
         check_wrench_link(model, settings)
-        self._model, self._payload = model, payload
+        self.model, self.payload = model, payload
         self.q, self._gravity, self._wrench = state.q[row], gravity[row], state.wrench[row]
         self.v, self.tau, self.external = (np.zeros((1, nv)) for _ in range(3))
         self.momentum, self.rate = np.zeros((1, nv)), np.zeros((1, nv))
@@ -58,10 +61,10 @@ class ExternalTorques:
         self.gravity_torques()
 
     def _bind(self) -> None:
-        model, gravity, params = self._model, self._gravity, self._payload.params
+        model, gravity, params = self.model, self._gravity, self.payload.params
         # A bound call keeps the arrays that it was bound to, so another payload needs other calls.
-        self._observe = wd.bind(
-            wd.momentum_observer,
+        self._observe = bind(
+            momentum_observer,
             model,
             q=self.q,
             v=self.v,
@@ -76,13 +79,13 @@ class ExternalTorques:
             params=params,
             out=(self.momentum, self.rate, self.external),
         )
-        self._compute_gravity = wd.bind(
-            wd.gravity_torques, model, q=self.q, gravity=gravity, params=params, out=self.floating
+        self._compute_gravity = bind(
+            gravity_torques, model, q=self.q, gravity=gravity, params=params, out=self.floating
         )
         self._jacobian = None
         if self.link:
-            self._jacobian = wd.bind(
-                wd.jacobian, model, q=self.q, frame=self.link, reference="local", out=self._J
+            self._jacobian = bind(
+                jacobian, model, q=self.q, frame=self.link, reference="local", out=self._J
             )
 
     def change(self, settings: Settings) -> None:
@@ -93,8 +96,8 @@ class ExternalTorques:
         """Continue from the last state with another payload. The estimate stays: the change of momentum
         comes from the payload, not from a push."""
         felt = self.external.copy()
-        if self._payload is not payload:  # its kernels are warm
-            self._payload = payload
+        if self.payload is not payload:  # its kernels are warm
+            self.payload = payload
             self._bind()
         self._dt[:] = 0.0
         self._observe()

@@ -7,8 +7,9 @@ from functools import lru_cache
 
 import numpy as np
 
-import warpdyn as wd
-from warpdyn import Model
+from warpdyn.execution.oracle import oracle
+from warpdyn.functions.dynamics import crba
+from warpdyn.model import Model
 
 from ..settings.law_settings import LAWS
 from ..settings.node_settings import Settings
@@ -154,6 +155,6 @@ def lightest_inertia(model: Model) -> np.ndarray:
     random, least = np.random.default_rng(0), np.full(model.nv, np.inf)
     for _ in range(SAMPLES):
         q[columns] = random.uniform(lower, upper)
-        mobility = np.linalg.inv(np.asarray(wd.oracle(wd.crba, model, q=q)))
+        mobility = np.linalg.inv(np.asarray(oracle(crba, model, q=q)))
         least = np.minimum(least, 1.0 / np.diag(mobility))
     return least

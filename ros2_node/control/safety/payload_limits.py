@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-import warpdyn as wd
-from warpdyn import Model
+from warpdyn.execution.oracle import oracle
+from warpdyn.functions.kinematics import fk, jacobian
+from warpdyn.model import Model
 
 from ..commands.torque_output import TorqueOutput
 from ..settings.node_settings import Settings
@@ -18,8 +19,8 @@ def payload_torques(model: Model, settings: Settings, q: np.ndarray) -> np.ndarr
     link = settings.payload_link
     if not settings.payload_mass:  # settings with a mass have a link
         return np.zeros(model.nv)
-    J = wd.oracle(wd.jacobian, model, q, frame=link, reference="local_world_aligned")
-    turn = wd.oracle(wd.fk, model, q, frame=link)[:3, :3]
+    J = oracle(jacobian, model, q, frame=link, reference="local_world_aligned")
+    turn = oracle(fk, model, q, frame=link)[:3, :3]
     weight = settings.payload_mass * np.array(settings.gravity)
     moment = np.cross(turn @ settings.payload_com, weight)
     return -np.asarray(J).T @ np.concatenate([weight, moment])

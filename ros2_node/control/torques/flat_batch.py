@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-import warpdyn as wd
+from warpdyn.functions.dynamics import rnea
+from warpdyn.functions.kinematics import fk
 
 from ..commands.torque_output import TorqueOutput
 from ..settings.node_settings import Settings
@@ -104,9 +105,9 @@ class FlatBatch:
     def poses(self) -> np.ndarray:
         """Position and quaternion xyzw (B, nlinks, 7) of each link at the last states."""
         if isinstance(self._run, DeviceLaunch):
-            poses: Any = wd.fk(self._dynamics.model, self._run.arrays["q"], form="pose")
+            poses: Any = fk(self._dynamics.model, self._run.arrays["q"], form="pose")
             return np.asarray(poses.numpy())
-        return np.asarray(wd.fk(self._dynamics.model, self.q, form="pose"))
+        return np.asarray(fk(self._dynamics.model, self.q, form="pose"))
 
     def _load(self, state: np.ndarray) -> np.ndarray:
         """Copy states, with zeros in place of invalid numbers; returns the indices of the robots that have some."""
@@ -129,5 +130,5 @@ class FlatBatch:
         inputs = {"q": self.q, "v": self._v, "a": a, "f_ext": wrenches, "gravity": gravity}
         params = self._dynamics.payload.params
         self._run = bound_on(
-            self._dynamics.device, wd.rnea, model, inputs, self.torque, ("q", "v"), params
+            self._dynamics.device, rnea, model, inputs, self.torque, ("q", "v"), params
         )

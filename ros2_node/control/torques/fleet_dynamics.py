@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import warp as wp
 
-import warpdyn as wd
-from warpdyn import Model
 from warpdyn.execution.compile.kernel_cache import start_kernel_cache
+from warpdyn.functions.dynamics import rnea
+from warpdyn.model import Model
 
 from ..settings.node_settings import Settings
 from ..states.state import State
@@ -83,7 +83,7 @@ class FleetDynamics:
         }
         fresh, single = tuple(inputs), len(state.q) == 1
         return bound_on(
-            self.device, wd.rnea, self.model, inputs, state.torque, fresh, params, single=single
+            self.device, rnea, self.model, inputs, state.torque, fresh, params, single=single
         )
 
 

@@ -13,7 +13,7 @@ from states import states, step
 import warpdyn as wd
 from warpdyn.algorithms.closed_loops.loop_dynamics import free_rods
 from warpdyn.execution.request.evaluate import tree_of
-from warpdyn.model.description import ModelWarning
+from warpdyn.model.names import ModelWarning
 
 ROUNDING = 1e-9
 """Error of float64, relative to the largest number. Pinocchio's proximal solver has about the same."""

@@ -12,8 +12,8 @@ from algebra_draws import placement
 import warpdyn as wd
 from warpdyn.algebra.rotations import Rotation, Vector
 from warpdyn.algebra.spatial import Placement
-from warpdyn.algorithms.collision.contact import Contact, ShapeAt
-from warpdyn.algorithms.collision.narrow_phase import NARROW_PHASES, contacts, points_of
+from warpdyn.algorithms.collision.contact import POINTS, Contact, ShapeAt, points_of
+from warpdyn.algorithms.collision.narrow_phase import NARROW_PHASES, contacts
 from warpdyn.user_kernels.values import objects, of
 
 PAIRS = list(NARROW_PHASES)
@@ -157,6 +157,7 @@ def test_each_law_fails_for_a_wrong_formula(pair: tuple[str, str], wrong: str) -
 
 
 def test_shapes_without_a_narrow_phase_are_refused_by_name() -> None:
+    assert NARROW_PHASES.keys() == POINTS.keys()
     plane = at.shape("plane", ())
     for call in (lambda: contacts(plane, plane), lambda: points_of("plane", "plane")):
         with pytest.raises(ValueError, match="no narrow phase for plane and plane"):

@@ -14,8 +14,7 @@ import warpdyn as wd
 from warpdyn.algorithms.simulation import substeps as substeps_module
 from warpdyn.algorithms.simulation.compliant_contact import BETWEEN_BODIES, Surface
 from warpdyn.algorithms.simulation.implicit_forces import Drive
-from warpdyn.algorithms.simulation.pair_slots.pair_memory import PairMemory
-from warpdyn.algorithms.simulation.pair_slots.slot_sweeps import TouchingBodies
+from warpdyn.algorithms.simulation.pair_slots.pair_memory import PairMemory, TouchingBodies
 from warpdyn.algorithms.simulation.scene import AppliedForces, Contacts, Scene, StepState
 from warpdyn.algorithms.simulation.soft_contact import SoftSurface
 from warpdyn.algorithms.simulation.substeps import STEPS as INTEGRATORS

@@ -20,8 +20,8 @@ from warpdyn.execution.compile import (
     precompiled_header,
     sealed_files,
     warp_start,
-    writer_process,
 )
+from warpdyn.execution.launch import source_writer
 
 # Folders and processes
 
@@ -210,19 +210,19 @@ def test_a_program_is_written_here_if_no_child_can_write_it(
 
     def fail(*_: object, **__: object) -> None:
         if reason == "pickle":
-            raise writer_process.pickle.PicklingError
+            raise source_writer.pickle.PicklingError
         raise OSError(11, "no more processes")
 
     monkeypatch.delenv(compiler_process.IN_CHILD, raising=False)
-    monkeypatch.setattr(writer_process, "replace", lambda x: x)
+    monkeypatch.setattr(source_writer, "replace", lambda x: x)
     if reason == "environment":
         monkeypatch.setenv(compiler_process.IN_CHILD, "0")
     if reason == "interpreter":
-        monkeypatch.setattr(writer_process, "no_interpreter", lambda: "an application")
+        monkeypatch.setattr(source_writer, "no_interpreter", lambda: "an application")
     if reason == "pickle":
-        monkeypatch.setattr(writer_process.pickle, "dumps", fail)
-    monkeypatch.setattr(writer_process.subprocess, "run", fail)
-    assert writer_process.write_in_child(None, "a", True, "cpu", 0) is None  # type: ignore[arg-type]
+        monkeypatch.setattr(source_writer.pickle, "dumps", fail)
+    monkeypatch.setattr(source_writer.subprocess, "run", fail)
+    assert source_writer.write_in_child(None, "a", True, "cpu", 0) is None  # type: ignore[arg-type]
 
 
 def test_include_folders_are_passed_to_the_compiler(

@@ -15,7 +15,7 @@ import warpdyn as wd
 from warpdyn.arrays.torch_arrays import LIBRARY as TORCH
 from warpdyn.execution.compile import compiling
 from warpdyn.execution.launch import bound_arrays, job, launch
-from warpdyn.execution.launch.result_arrays import arrays_for_results
+from warpdyn.execution.launch.bound_arrays import arrays_for_results
 from warpdyn.execution.repeat import planned_call
 from warpdyn.execution.repeat.call_cache import MISS, CallCache
 from warpdyn.execution.repeat.planned_call import plan_launch
@@ -159,7 +159,7 @@ def test_sums_of_tables_have_one_dimension_of_environments() -> None:
         return {"out": (2, 3)}
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("warpdyn.execution.launch.result_arrays.summed_tables", sum_table)
+        patch.setattr("warpdyn.execution.launch.bound_arrays.summed_tables", sum_table)
         with pytest.raises(ValueError) as refused:
             arrays_for_results(call, source, bound)
         wanted = "a derivative by a table needs one dimension of environments: (B, ..)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable
 from typing import Any
 from weakref import ref
@@ -15,14 +16,15 @@ from states import states
 import warpdyn as wd
 from warpdyn.codegen.targets import write
 from warpdyn.execution.compile import background
-from warpdyn.execution.compile.cache import CacheEntry
+from warpdyn.execution.compile.cache import CacheEntry, source_of_json
 from warpdyn.execution.compile.compiling import load
 from warpdyn.execution.config import compile_policy
 from warpdyn.execution.launch import source_writer
 from warpdyn.execution.launch.launch import prepare
-from warpdyn.execution.launch.source_writer import SourceWriter
+from warpdyn.execution.launch.source_writer import SourceWriter, write_in_child
 from warpdyn.execution.request.call import Call, input_shapes
 from warpdyn.execution.request.evaluate import record_call
+from warpdyn.recording.program import Program
 
 
 @wd.kernel
@@ -166,3 +168,32 @@ def test_an_equal_model_replaces_a_deleted_one() -> None:
         gc.collect()
     assert not kernel.loaded
     assert wd.kernels.compile(second, [wd.aba], dtype="float64") == 1
+
+
+def program(name: str) -> Program:
+    model = wd.load_robot("quadruped")
+    q, v = wd.random_configuration(model, 1, seed=0), np.zeros((1, model.nv))
+    call = getattr(wd, name).describe(model, q, v, v)
+    return record_call(call, input_shapes(call), True)
+
+
+@pytest.mark.parametrize("name", ["rnea", "rnea_derivatives"])
+def test_the_source_equals_that_of_this_process(name: str) -> None:
+    """Every character is the same, for programs with and without routines."""
+    recorded = program(name)
+    content = write_in_child(recorded, name, True, "cpu", 1)
+    assert content is not None
+    assert source_of_json(content) == write(recorded, name, True, "cpu")
+
+
+def test_no_source_is_returned_if_no_process_can_be_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An application that embeds Python writes sources in its own process, and so does one with
+    WARPDYN_COMPILE_IN_CHILD=0."""
+    recorded = program("rnea")
+    monkeypatch.setenv("WARPDYN_COMPILE_IN_CHILD", "0")
+    assert write_in_child(recorded, "rnea", True, "cpu", 1) is None
+    monkeypatch.delenv("WARPDYN_COMPILE_IN_CHILD")
+    monkeypatch.setattr(sys, "executable", "/usr/bin/true")
+    assert write_in_child(recorded, "rnea", True, "cpu", 1) is None

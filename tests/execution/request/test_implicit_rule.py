@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from states import states
 
 import warpdyn as wd
 from warpdyn.execution.request.call import derive, input_shapes
-from warpdyn.execution.request.evaluate import evaluate, on_numbers, record_call
+from warpdyn.execution.request.evaluate import on_numbers, record_call, solved_equation
 from warpdyn.execution.request.implicit_rule import solution_jvp
 
 MODEL = wd.load_robot("panda")
@@ -32,10 +33,10 @@ def test_multipliers_are_the_derivative_by_the_right_side() -> None:
     assert ours < 2.5 * record_call(call, input_shapes(call), None).operations
     forward = derive(call, "jvp", ("tau",), {"tau": w}, qdd)
     inputs = {name: np.asarray(x).tolist() for name, x in forward.arrays.items()}
-    before = derive(call, "jvp", ("tau",), {"tau": w}, qdd)
-    bare = type(call)(**{**vars(before), "derivatives": ()})
-    moved = solution_jvp(evaluate, bare, call.solves, ("tau",), inputs, {"tau": w.tolist()}, None)
-    assert np.allclose(M @ np.array(moved["out"]), w, atol=1e-9)
+    bare = replace(derive(call, "jvp", ("tau",), {"tau": w}, qdd), derivatives=())
+    equation = solved_equation(bare, call.solves, inputs, None)
+    moved = solution_jvp(equation, ("tau",), {"tau": w.tolist()})
+    assert np.allclose(M @ np.array(moved), w, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["aba", "solve"])

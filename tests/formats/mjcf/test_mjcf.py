@@ -29,8 +29,8 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.formats.mjcf.mjcf import load_mjcf
-from warpdyn.model.description import ModelError, ModelWarning
 from warpdyn.model.joints import KINDS
+from warpdyn.model.names import ModelError, ModelWarning
 
 each_text = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 

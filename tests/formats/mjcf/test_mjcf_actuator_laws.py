@@ -11,7 +11,7 @@ from mjcf_texts import INERTIAL, load
 
 import warpdyn as wd
 from warpdyn.formats.mjcf.mjcf import load_mjcf
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 DEFAULTS = {
     "none": "",

@@ -12,7 +12,7 @@ from mjcf_texts import INERTIAL, load
 
 import warpdyn as wd
 from warpdyn.formats.mjcf.mjcf import load_mjcf
-from warpdyn.model.description import ModelError, ModelWarning
+from warpdyn.model.names import ModelError, ModelWarning
 
 
 def arm(actuators: str, extra: str = "", joint: str = "", compiler: str = "") -> str:

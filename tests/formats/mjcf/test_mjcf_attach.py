@@ -13,7 +13,7 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.formats.mjcf import mjcf_attach
 from warpdyn.formats.mjcf.mjcf import load_mjcf
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 HAND = """
 <mujoco model="hand"><compiler angle="radian" eulerseq="ZYX" boundmass="0.7" meshdir="../meshes"

@@ -15,7 +15,8 @@ import warpdyn as wd
 from warpdyn.formats.mjcf.mjcf_bodies import bodies_at_rest, free_rest
 from warpdyn.functions.dynamics import effect_torques
 from warpdyn.model import BASE_JOINT
-from warpdyn.model.description import ModelError, Pose
+from warpdyn.model.names import ModelError
+from warpdyn.model.poses_and_limits import Pose
 from warpdyn.model.scene.free_bodies import free_coordinates
 
 SPRINGS = 1e-12

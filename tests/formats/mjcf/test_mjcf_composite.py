@@ -15,7 +15,7 @@ from warpdyn.formats.mjcf import mjcf_composite as chosen
 from warpdyn.formats.mjcf.mjcf_composite import with_cables
 from warpdyn.formats.mjcf.mjcf_values import MjcfValues
 from warpdyn.functions.dynamics import effect_torques
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 CABLE = """
 <mujoco><default><joint damping="9" armature="7"/><geom density="3"/></default>

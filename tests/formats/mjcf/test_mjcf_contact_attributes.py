@@ -9,7 +9,7 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.formats.mjcf import mjcf_contact_attributes as checked
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 FILE = """<mujoco>{default}<worldbody><geom name="floor" type="plane" size="1 1 1"/><body name="b">
 <freejoint/><geom name="ball" size="0.1" {geom}/></body></worldbody>

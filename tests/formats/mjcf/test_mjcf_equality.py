@@ -10,7 +10,8 @@ from states import error
 
 import warpdyn as wd
 from warpdyn.formats.mjcf.mjcf import load_mjcf
-from warpdyn.model.description import Mimic, ModelError, ModelWarning
+from warpdyn.model.description import Mimic
+from warpdyn.model.names import ModelError, ModelWarning
 
 
 def test_coupled_joints_are_mimic_joints() -> None:

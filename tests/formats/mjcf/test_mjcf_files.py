@@ -11,7 +11,7 @@ from lxml import etree
 from warpdyn.formats.mjcf import mjcf_files
 from warpdyn.formats.mjcf.mjcf_files import Neighbours
 from warpdyn.formats.robot_source import Reading, RobotSource
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 ELEMENT = etree.fromstring("<mesh/>")
 

@@ -9,7 +9,7 @@ from mjcf_texts import INERTIAL, JOINT_PAIR, load
 
 import warpdyn as wd
 from warpdyn.functions.dynamics import effect_torques
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 TEXT = """<mujoco><option {option}><flag {flag}/></option><worldbody><geom type="plane" size="9 9 1"/>
 <body gravcomp="0.5"><joint name="a" axis="0 1 0" stiffness="3" damping="0.2" frictionloss="0.1"/>

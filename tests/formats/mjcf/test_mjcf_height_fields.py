@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 SIZE = (0.6, 0.4, 0.5, 0.1)
 

@@ -11,7 +11,7 @@ import warpdyn as wd
 from warpdyn.formats.mjcf import mjcf_include
 from warpdyn.formats.mjcf import mjcf_include as chosen
 from warpdyn.formats.mjcf.mjcf import load_mjcf
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 LINK = f'<body name="{{}}"><joint name="j_{{}}"/>{INERTIAL}</body>'
 

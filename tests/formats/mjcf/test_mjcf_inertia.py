@@ -11,7 +11,7 @@ from mjcf_texts import ARM, GRIPPER, INERTIAL, LOOSE, MUJOCO, SPHERICAL, body, f
 
 from warpdyn.formats.mjcf import mjcf_inertia
 from warpdyn.formats.mjcf import mjcf_inertia as chosen
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 
 def test_geoms_without_inertial_need_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:

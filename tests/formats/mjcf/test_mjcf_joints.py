@@ -10,7 +10,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.functions.dynamics import effect_torques
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 
 @pytest.mark.parametrize("others", ["", 'ref="1"', 'type="slide" ref="1"'])

@@ -8,7 +8,7 @@ from mjcf_texts import ARM, GRIPPER, INERTIAL, LOOSE, SPHERICAL, WALKER, body, l
 
 import warpdyn as wd
 from warpdyn.formats.mjcf.mjcf import load_mjcf
-from warpdyn.model.description import ModelError, ModelWarning
+from warpdyn.model.names import ModelError, ModelWarning
 from warpdyn.model.structure import start_of
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.model.description import ModelError, ModelWarning
+from warpdyn.model.names import ModelError, ModelWarning
 
 BODIES = """<mujoco><worldbody>
 <body name="a" pos=".1 .2 .3" euler="10 20 30"><joint name="p" axis="0 1 0" ref="0.3"/>

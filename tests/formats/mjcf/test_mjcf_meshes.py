@@ -12,7 +12,7 @@ from mjcf_texts import INERTIAL, body
 import warpdyn as wd
 from warpdyn.formats.mjcf import mjcf_meshes as chosen
 from warpdyn.formats.mjcf.mjcf import load_mjcf
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 CUP = "0 0 0 0.3 0 0 0 0.2 0 0 0 0.4 0.05 0.05 0.1"
 WITH_MESHES = """

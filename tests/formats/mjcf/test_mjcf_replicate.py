@@ -13,7 +13,7 @@ from warpdyn.formats.mjcf import mjcf_replicate
 from warpdyn.formats.mjcf import mjcf_replicate as chosen
 from warpdyn.formats.mjcf.mjcf_replicate import with_copies
 from warpdyn.formats.mjcf.mjcf_values import MjcfValues
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 RING = f"""
 <mujoco><compiler eulerseq="XYZ"/><worldbody>

@@ -11,7 +11,7 @@ from mjcf_texts import INERTIAL
 
 import warpdyn as wd
 from warpdyn.formats.mjcf import mjcf_shapes as chosen
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 mujoco = pytest.importorskip("mujoco")
 

@@ -11,7 +11,7 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.formats.mjcf.mjcf import load_mjcf
 from warpdyn.functions.dynamics import effect_torques
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 TIED = """
 <mujoco><compiler angle="radian"/><default><tendon damping="0.3"/></default><worldbody>

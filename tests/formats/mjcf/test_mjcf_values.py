@@ -15,7 +15,7 @@ from warpdyn.formats.mjcf import mjcf_values as chosen
 from warpdyn.formats.mjcf.mjcf import load_mjcf
 from warpdyn.formats.mjcf.mjcf_values import TINY, MjcfValues, place, z_to
 from warpdyn.formats.robot_source import xml_root
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 
 def values_of(settings: str = "", defaults: str = "") -> MjcfValues:

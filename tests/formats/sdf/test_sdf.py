@@ -27,7 +27,7 @@ from sdf_texts import (
 import warpdyn as wd
 from warpdyn.formats.sdf import sdf as chosen
 from warpdyn.formats.sdf.sdf import load_sdf
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 
 def test_path_text_and_bytes_give_the_same_model(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from sdf_texts import (
 import warpdyn as wd
 from warpdyn.algebra.quaternions import quaternion_rotation
 from warpdyn.model import Model
-from warpdyn.model.description import Limits
+from warpdyn.model.poses_and_limits import Limits
 
 B_IN_A = pose_matrix(1, 2, 3, 0.1, 0.2, 0.3)
 """Pose of link b in AB."""

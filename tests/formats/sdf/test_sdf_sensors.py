@@ -7,7 +7,7 @@ import pytest
 from sdf_texts import link, load, model, robot, sdf, world
 
 import warpdyn as wd
-from warpdyn.model.description import ModelWarning
+from warpdyn.model.names import ModelWarning
 
 CAMERA = """
 <sensor name="eye" type="camera"><pose relative_to="spot">0 0 0.1 0 0 0</pose><update_rate>30</update_rate>

@@ -24,8 +24,8 @@ from warpdyn.formats.robot_source import xml_root
 from warpdyn.formats.sdf import sdf_values as chosen
 from warpdyn.formats.sdf.sdf import load_sdf
 from warpdyn.formats.sdf.sdf_values import SdfValues, child, children, place
-from warpdyn.model.description import ModelError, ModelWarning
 from warpdyn.model.joints import KINDS
+from warpdyn.model.names import ModelError, ModelWarning
 
 
 def test_poses_in_degrees_and_as_quaternions_are_read() -> None:

@@ -13,7 +13,7 @@ from usd_texts import at, body, frames, joint, stage
 import warpdyn as wd
 from warpdyn.formats.usd import usd_values
 from warpdyn.formats.usd.usd import load_usd
-from warpdyn.model.description import ModelWarning
+from warpdyn.model.names import ModelWarning
 
 pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
 

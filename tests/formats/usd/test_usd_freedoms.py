@@ -10,7 +10,7 @@ from usd_models import SINGLE, load, pose, refusal, shift, turn
 from usd_texts import body, joint, stage
 
 from warpdyn.formats.usd.usd import load_usd
-from warpdyn.model.description import ModelWarning
+from warpdyn.model.names import ModelWarning
 
 pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
 

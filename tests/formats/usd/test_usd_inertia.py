@@ -9,7 +9,7 @@ from usd_texts import at, body, stage
 from warpdyn.formats.usd import usd_inertia as chosen
 from warpdyn.formats.usd.usd import load_usd
 from warpdyn.formats.usd.usd_inertia import mesh_moments
-from warpdyn.model.description import ModelError, ModelWarning
+from warpdyn.model.names import ModelError, ModelWarning
 from warpdyn.model.scene.solids import Box, Cylinder
 
 SINGLE = 1e-6

@@ -11,7 +11,7 @@ from usd_texts import body, joint, stage
 
 from warpdyn.formats.usd import usd_layers
 from warpdyn.formats.usd.usd import load_usd
-from warpdyn.model.description import ModelError, ModelWarning
+from warpdyn.model.names import ModelError, ModelWarning
 
 pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
 

@@ -10,7 +10,8 @@ import pytest
 from usd_texts import at, body, stage
 
 from warpdyn.formats.usd.usd import load_usd
-from warpdyn.model.description import Link, ModelError, ModelWarning
+from warpdyn.model.description import Link
+from warpdyn.model.names import ModelError, ModelWarning
 
 pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
 

@@ -13,7 +13,7 @@ from usd_texts import at, body, frames, joint, stage
 from warpdyn.formats.usd import usd_values as chosen
 from warpdyn.formats.usd.usd import load_usd
 from warpdyn.formats.usd.usd_values import Units, UsdValues, error_message, kind_of
-from warpdyn.model.description import ModelError, ModelWarning
+from warpdyn.model.names import ModelError, ModelWarning
 
 pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
 

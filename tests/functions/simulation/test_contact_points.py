@@ -13,7 +13,7 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.model.collision_points import RIM
-from warpdyn.model.description import Pose
+from warpdyn.model.poses_and_limits import Pose
 
 TURN = Pose.at((0.1, -0.2, 0.3), (0.4, -0.5, 0.6))
 

@@ -15,8 +15,8 @@ import warpdyn as wd
 from warpdyn.algebra.spatial import IDENTITY, Placement, Vector
 from warpdyn.description import Loop
 from warpdyn.model.closed_loops.loop import loop_of_joint
-from warpdyn.model.description import ModelError
 from warpdyn.model.joints import KINDS
+from warpdyn.model.names import ModelError
 
 
 def test_loops_are_part_of_an_immutable_model() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.model.description import ModelError
+from warpdyn.model.names import ModelError
 
 CUBE = wd.description.Box(0.04, 0.06, 0.08)
 

@@ -16,8 +16,10 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.model import Model
-from warpdyn.model.description import Geometry, Joint, Limits, Link, ModelError, Pose, rpy_rotation
+from warpdyn.model.description import Geometry, Joint, Link
 from warpdyn.model.joints import KINDS, URDF_KINDS
+from warpdyn.model.names import ModelError
+from warpdyn.model.poses_and_limits import Limits, Pose, rpy_rotation
 
 ROUND_OFF = 1e-14
 """Relative; rotations are converted to angles and back."""

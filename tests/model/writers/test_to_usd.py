@@ -13,7 +13,9 @@ from robots import ROBOTS, Robot, by_name
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.model.description import Geometry, Limits, ModelError, Pose
+from warpdyn.model.description import Geometry
+from warpdyn.model.names import ModelError
+from warpdyn.model.poses_and_limits import Limits, Pose
 from warpdyn.model.writers.to_usd import prim_of
 
 SINGLE = 1e-6

@@ -10,7 +10,7 @@ import pytest
 from fleets import MODEL, wheel_text
 
 from ros2_node.control import robot_description
-from ros2_node.control.models import LARGEST_TEXT
+from ros2_node.control.fleet import LARGEST_TEXT
 from ros2_node.control.robot_description import load_model
 from ros2_node.control.settings.node_settings import Settings
 

@@ -8,7 +8,7 @@ import pytest
 from fleets import NAMES, fault_of, feed, panda_settings, wheel_text
 from supervisors import ready, wait_for_build
 
-from ros2_node.control.models import Event
+from ros2_node.control.fleet import Event
 from ros2_node.control.safety.gate import GateEvent
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.supervisor import Supervisor

@@ -11,7 +11,7 @@ from fleets import MODEL, Q, feed, panda_settings, wheel_text
 from supervisors import ready, wait_for_build
 
 import warpdyn as wd
-from ros2_node.control.models import Event, Models
+from ros2_node.control.fleet import Event, Models
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.supervisor import Supervisor
 
@@ -157,7 +157,7 @@ def test_a_payload_whose_kernels_fail_leaves_the_one_before(monkeypatch):
         raise OSError("no space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("ros2_node.control.models.Fleet", fail_to_build)
+        patch.setattr("ros2_node.control.fleet.Fleet", fail_to_build)
         supervisor.change({"payload.link": "panda_link7", "payload.mass": 2.0})
         assert wait_for_build(supervisor) is Event.REFUSED
     settings = robot._settings

@@ -23,6 +23,24 @@ UPWARDS = Vector(0.0, 0.0, 1.0)
 COINCIDENT = 1e-20
 """Squared distance of two points below which they define no direction [m^2]."""
 
+POINTS = {
+    ("sphere", "sphere"): 1,
+    ("plane", "sphere"): 1,
+    ("plane", "capsule"): 2,
+    ("sphere", "capsule"): 1,
+    ("capsule", "capsule"): 2,
+    ("sphere", "box"): 1,
+    ("plane", "box"): 4,
+    ("capsule", "box"): 2,
+    ("box", "box"): 4,
+    ("plane", "mesh"): 4,
+    ("mesh", "sphere"): 1,
+    ("mesh", "capsule"): 2,
+    ("mesh", "box"): 4,
+    ("mesh", "mesh"): 4,
+}
+"""The number of contacts of two kinds of shapes."""
+
 
 @dataclass(frozen=True)
 class Contact:
@@ -143,3 +161,20 @@ def dot(coefficients: Sequence[Scalar], vectors: Sequence[Vector]) -> Vector:
     for c, u in zip(coefficients[1:], vectors[1:], strict=True):
         total = total + u * c
     return total
+
+
+def pair_of_kinds(kind_a: str, kind_b: str) -> tuple[tuple[str, str], bool]:
+    """Two kinds of shapes in the order of `POINTS`, and true if that is the other order."""
+    if (kind_a, kind_b) in POINTS:
+        return (kind_a, kind_b), False
+    if (kind_b, kind_a) in POINTS:
+        return (kind_b, kind_a), True
+    pairs = ", ".join(f"{first} and {second}" for first, second in POINTS)
+    raise ValueError(
+        f"there is no narrow phase for {kind_a} and {kind_b}. These pairs have one: {pairs}."
+    )
+
+
+def points_of(kind_a: str, kind_b: str) -> int:
+    """The number of contacts of two kinds of shapes."""
+    return POINTS[pair_of_kinds(kind_a, kind_b)[0]]

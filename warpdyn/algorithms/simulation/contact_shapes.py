@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ...algebra.rotations import Rotation
 from ...algebra.spatial import Placement, Vector
 from ...model.tree import WORLD, Tree
-from ..collision.narrow_phase import points_of
+from ..collision.contact import points_of
 
 Three = tuple[float, float, float]
 

@@ -11,8 +11,7 @@ from .contact_rows import ContactPoint
 from .contact_shapes import ContactPair
 from .implicit_forces import Drive, Stop
 from .joint_rows import Bounds, TendonBounds
-from .pair_slots.pair_memory import PairMemory
-from .pair_slots.slot_sweeps import TouchingBodies
+from .pair_slots.pair_memory import PairMemory, TouchingBodies
 from .soft_contact import SoftSurface
 from .soft_stops import SoftPoint
 from .uneven_ground import Terrain

@@ -13,7 +13,7 @@ from .contact_rows import impulse_width, joint_coordinates
 from .delayed_targets import delayed_targets
 from .explicit_step import STAGES, explicit_step
 from .mujoco_step import METHODS, mujoco_step
-from .pair_slots.slot_sweeps import TouchingBodies
+from .pair_slots.pair_memory import TouchingBodies
 from .scene import AppliedForces, Contacts, Scene, StepState
 from .semi_implicit_step import semi_implicit_step
 from .smooth_dynamics import drive_of, soft_surface_of

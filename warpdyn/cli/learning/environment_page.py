@@ -11,7 +11,7 @@ from ... import viewer
 from ...functions.simulation.terrain import HeightMap
 
 if TYPE_CHECKING:
-    from ...rl import Task
+    from ...rl.task import Task
 
 SIDE = 4.0
 """Side of each robot's area on a level floor [m]; a robot that leaves it re-enters on the other

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from ..command_line import UserError
 from ..console import say, show
 from ..shared_options import Commands, add_command
 from .policy_options import add_envs, add_policy, add_seconds, add_seed, add_task
-from .task_from_options import add_quadruped, task_from_options
+from .task_from_options import add_quadruped, bar, report_task_errors, task_and_policy
 
 if TYPE_CHECKING:
-    from ...rl import Evaluation, Policy, Task
-
-T = TypeVar("T")
+    from ...rl import Evaluation, Policy
 
 
 def add_parser(commands: Commands) -> None:
@@ -69,36 +66,6 @@ def _print_disturbances(found: Mapping[str, Evaluation]) -> None:
     for name, seen in found.items():
         table.add_row(name, f"{seen.falls:.1%}", f"{seen.returned:.3f}", f"{seen.length:.2f}")
     show(table)
-
-
-def task_and_policy(args: argparse.Namespace) -> tuple[Any, Task, Policy]:
-    """`warpdyn.rl`, and the task and the policy of the command line: by default the bundled
-    policy."""
-    try:
-        from ... import rl
-    except ImportError as error:
-        raise UserError(str(error)) from None
-    task = report_task_errors(lambda: task_from_options(args))
-    path: Path = report_task_errors(lambda: args.policy or rl.bundled_policy(task))
-    return rl, task, report_task_errors(lambda: rl.Policy(path))
-
-
-def report_task_errors(make: Callable[[], T]) -> T:
-    """The result of `make`, with a `TaskError`, or a package that is missing, turned into a line for the user."""
-    from ... import rl
-
-    try:
-        return make()
-    except (rl.TaskError, ImportError) as error:
-        raise UserError(str(error)) from None
-
-
-def bar(steps: range, what: str) -> Iterable[int]:
-    """Steps with a progress bar if stderr is a terminal."""
-    from tqdm import tqdm
-
-    shown: Iterable[int] = tqdm(steps, desc=what, unit="step", leave=False, disable=None)
-    return shown
 
 
 def describe_evaluation(policy: Policy, seen: Evaluation) -> str:

@@ -16,9 +16,8 @@ from ...functions.pictures.robot_picture import RobotPicture
 from ..command_line import UserError, check_file, check_picture, write_file
 from ..console import say
 from ..shared_options import Commands, add_command, add_page
-from .eval import bar, report_task_errors, task_and_policy
 from .policy_options import add_envs, add_policy, add_seconds, add_seed, add_task
-from .task_from_options import add_quadruped
+from .task_from_options import add_quadruped, bar, report_task_errors, task_and_policy
 
 if TYPE_CHECKING:
     from ...rl import Policy, Task

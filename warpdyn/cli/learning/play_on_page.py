@@ -13,7 +13,7 @@ from ..console import say
 from .environment_page import EnvironmentPage
 
 if TYPE_CHECKING:
-    from ...rl import Policy
+    from ...rl.policy import Policy
 
 PICTURES = 60.0
 """Largest number of pictures per second."""

@@ -7,9 +7,9 @@ import argparse
 from ..argument_types import positive
 from ..console import say
 from ..shared_options import Commands, add_command
-from .eval import bar, describe_evaluation, print_table, report_task_errors, task_and_policy
+from .eval import describe_evaluation, print_table
 from .policy_options import add_envs, add_policy, add_seconds, add_seed, add_task
-from .task_from_options import add_quadruped
+from .task_from_options import add_quadruped, bar, report_task_errors, task_and_policy
 
 LONG = 10.0
 """Default length of an episode [s]."""

@@ -1,12 +1,13 @@
-"""The task of a command line: its name, and for a user's quadruped the robot, feet, stance and
-gains."""
+"""The task and the policy of a command line: the name of the task, and for a user's quadruped the
+robot, feet, stance and gains."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterable
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...formats.registry import file_kinds
 from ..argument_types import at_least_zero, positive, xacro_argument
@@ -14,7 +15,9 @@ from ..command_line import UserError, read_model
 from .policy_options import find_modules_here
 
 if TYPE_CHECKING:
-    from ...rl import Quadruped, Task
+    from ...rl import Policy, Quadruped, Task
+
+T = TypeVar("T")
 
 BODY = ("feet", "stance", "kp", "kd", "effort", "command_range")
 """Options that describe a robot, for a task that takes one."""
@@ -79,6 +82,36 @@ def task_from_options(args: argparse.Namespace, recipe: Path | None = None) -> T
         return make_with_settings(args.task, args.settings, recipe=recipe)
     options = {"model": read_model(args), **_robot_options(args.task, said)}
     return make_with_settings(args.task, args.settings, options, recipe=recipe)
+
+
+def task_and_policy(args: argparse.Namespace) -> tuple[Any, Task, Policy]:
+    """`warpdyn.rl`, and the task and the policy of the command line: by default the bundled
+    policy."""
+    try:
+        from ... import rl
+    except ImportError as error:
+        raise UserError(str(error)) from None
+    task = report_task_errors(lambda: task_from_options(args))
+    path: Path = report_task_errors(lambda: args.policy or rl.bundled_policy(task))
+    return rl, task, report_task_errors(lambda: rl.Policy(path))
+
+
+def report_task_errors(make: Callable[[], T]) -> T:
+    """The result of `make`, with a `TaskError`, or a package that is missing, turned into a line for the user."""
+    from ... import rl
+
+    try:
+        return make()
+    except (rl.TaskError, ImportError) as error:
+        raise UserError(str(error)) from None
+
+
+def bar(steps: range, what: str) -> Iterable[int]:
+    """Steps with a progress bar if stderr is a terminal."""
+    from tqdm import tqdm
+
+    shown: Iterable[int] = tqdm(steps, desc=what, unit="step", leave=False, disable=None)
+    return shown
 
 
 def _robot_options(name: str, said: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...execution.compile.announcements import silent
-from ...model.description import ModelError
+from ...model.names import ModelError
 from ..argument_types import count, positive
 from ..command_line import UserError, choose_device
 from ..console import say

@@ -18,7 +18,7 @@ import warp as wp
 from ...codegen.arguments import input_identifier, result_identifier
 from ...codegen.bytecode.bytecode import Bytecode, BytecodeArray
 from ...codegen.bytecode.instructions import MOST_BOUNDS
-from ...codegen.lanes import count
+from ...codegen.headers import lane_count
 from ...codegen.source import Source
 from .bytecode_checks import check
 from .kernel import Command, refuse_surplus
@@ -80,7 +80,7 @@ class InterpretedProgram:
     ) -> list[int]:
         """An array in the form of the header."""
         shapes = self.layout.inputs if identifier is input_identifier else self.layout.results
-        still = self._address_of(_still(x.constant, count(single) // 2), np.int8)
+        still = self._address_of(_still(x.constant, lane_count(single) // 2), np.int8)
         slots = self._address_of(x.slots, np.int32)
         shape = (*shapes[x.name], 1, 1, 1)[:3]
         return [self.layout.position(identifier(x.name)), len(x.slots), *shape, slots, still, over]

@@ -1,4 +1,4 @@
-"""The process that writes a program as C++, for `writer_process`.
+"""The process that writes a program as C++, for `launch/source_writer`.
 
 It imports `warpdyn.recording` and `warpdyn.codegen` only, which need neither Warp nor NumPy, and starts
 in a tenth of a second. It reads a pickled program and writes the source as JSON.

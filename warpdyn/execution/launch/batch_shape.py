@@ -15,7 +15,7 @@ from ...arrays import Array, View, views
 from ...arrays.libraries import library_of
 from ...arrays.protocol import rows_of
 from ...arrays.stacking import shape_of
-from ...model.printable import printable
+from ...model.names import printable
 from ...model.structure import Structure
 from ..request.call import Call, inputs_of, with_all_inputs
 from ..request.inputs import Input

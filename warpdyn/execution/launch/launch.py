@@ -32,9 +32,8 @@ from ..request.evaluate import nothing_collected
 from ..run_once import lock_of
 from . import cpu_stand_in
 from .batch_target import target_for_batch
-from .bound_arrays import BoundArrays, bind_arrays
+from .bound_arrays import BoundArrays, arrays_for_results, bind_arrays
 from .job import COUNT, STREAM, Job
-from .result_arrays import arrays_for_results
 from .source_writer import SourceWriter
 from .state_checks import check_arrays
 

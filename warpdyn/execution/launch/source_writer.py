@@ -3,10 +3,18 @@
 A program that is interpreted may be compiled much later, or never. Until then its `SourceWriter` holds
 neither the model nor the arrays of the call, so both are freed as soon as the user no longer holds
 them.
+
+In the background a separate process writes the C++, so that the calls of this process run meanwhile.
+A long program takes a second of Python, during which other threads of this process would wait for the
+interpreter lock again and again.
 """
 
 from __future__ import annotations
 
+import os
+import pickle
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,10 +24,10 @@ from ...codegen.source import Source
 from ...codegen.targets import write
 from ...model.structure import Structure
 from ...recording.program import Program
-from ..compile import background
+from ..compile import background, writer_child
 from ..compile.announcements import announced_late
 from ..compile.cache import CacheEntry, source_of_json
-from ..compile.writer_process import write_in_child
+from ..compile.compiler_process import IN_CHILD, no_interpreter
 from ..request.call import Call, with_all_inputs
 from ..request.evaluate import nothing_collected, record_call
 
@@ -110,3 +118,19 @@ def without_arrays(call: Call) -> Any:
         f_ext=None,
         params=params,
     )
+
+
+def write_in_child(
+    program: Program, name: str, single: bool, target: str, niceness: int
+) -> bytes | None:
+    """The source of a program as JSON; None if it cannot be written this way."""
+    if os.environ.get(IN_CHILD) == "0" or no_interpreter():
+        return None
+    try:
+        bare = replace(program)  # without cached results
+        content = pickle.dumps((bare, name, single, target), pickle.HIGHEST_PROTOCOL)
+        command = [sys.executable, "-I", "-S", writer_child.__file__, str(niceness)]
+        done = subprocess.run(command, input=content, capture_output=True, cwd="/", check=True)
+    except (OSError, subprocess.SubprocessError, pickle.PicklingError):
+        return None
+    return done.stdout

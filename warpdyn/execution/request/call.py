@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from ...arrays import Array
+from ...model.names import printable
 from ...model.params import Params
-from ...model.printable import printable
 from ...model.structure import Structure
 from ...recording.program import shape_of
 from .base_velocity import BY_NAME, Axes

@@ -17,10 +17,12 @@ from ...model.structure import Structure
 from ...model.tree import Tree
 from ...model.value_substitution import substitute_values, typical
 from ...recording.differentiation import pull_back, pushforward
-from ...recording.program import Program, fold, record, shape_of
+from ...recording.program import Program, flat, fold, record, shape_of
 from .base_velocity import (
     CONFIGURATION,
+    FORCE,
     VELOCITY,
+    Axes,
     Converter,
     inputs_in,
     result_out,
@@ -30,13 +32,14 @@ from .call import (
     STANDARD_GRAVITY,
     Call,
     Derivative,
+    Solves,
     arguments_in_order,
     input_shapes,
     inputs_of,
     result_names,
     tables_of,
 )
-from .implicit_rule import solution_jvp, solution_vjp
+from .implicit_rule import SolvedEquation, solution_jvp, solution_vjp
 from .inputs import Input, Nested
 from .named_values import by_name, check_cotangents, flat_of, of_kind
 
@@ -264,13 +267,54 @@ def _differentiable(call: Call) -> Call:
     return replace(call, algorithms=(call.differentiable,))
 
 
+def solved_equation(
+    call: Call, solves: Solves, inputs: Mapping[str, Nested], epsilon: float | None
+) -> SolvedEquation:
+    """The equation that a call solves, at the solution among the inputs."""
+    known = inputs_of(call)
+    (solution,) = of_kind("solution", known, inputs).values()
+    at = {
+        solves.unknown if name == solves.right else name: x
+        for name, x in inputs.items()
+        if known[name].kind not in ("solution", "seed")
+    }
+    at[solves.unknown] = solution
+    residual = evaluate(_equation_part(call, solves, solves.residual, FORCE), at, epsilon)
+    reads = {
+        name: x
+        for name, x in at.items()
+        if name == "q" or (name in known and known[name].kind == "parameter")
+    }
+    matrix_call = _equation_part(call, solves, solves.matrix, FORCE + FORCE)
+    matrix_call = replace(matrix_call, forces=False, order=())
+    matrix = evaluate(matrix_call, reads, epsilon)["out"]
+    return SolvedEquation(at, list(flat(residual["out"])), matrix, solves.right)
+
+
+def _equation_part(call: Call, solves: Solves, algorithm: Callable[..., Any], out: Axes) -> Call:
+    """The residual or the matrix as a call. The result of the original call is its unknown."""
+    by_velocity = {**call.axes, "out": out, solves.unknown: call.axes[call.results[0]]}
+    arguments = arguments_in_order(call)
+    return replace(
+        call,
+        name=algorithm.__name__,
+        algorithms=(algorithm,),
+        options=(),
+        order=tuple(solves.unknown if name == solves.right else name for name in arguments),
+        by_velocity=by_velocity,
+    )
+
+
 def _vjp(
     call: Call, last: Derivative, inputs: Mapping[str, Nested], epsilon: float | None
 ) -> dict[str, Nested]:
     """Jᵀ w."""
     cotangents = {x.subject: inputs[x.name] for x in last.seeds}
     if call.solves and not call.derivatives:
-        return solution_vjp(evaluate, call, call.solves, last.wrt, inputs, cotangents, epsilon)
+        equation = solved_equation(call, call.solves, inputs, epsilon)
+        (name,) = call.results
+        check_cotangents(call.name, cotangents, {name: equation.residual})
+        return solution_vjp(equation, last.wrt, cotangents[name])
     results = evaluate(_differentiable(call), inputs, epsilon)
     check_cotangents(call.name, cotangents, results)
     names, known = list(cotangents), inputs_of(call)
@@ -292,7 +336,8 @@ def _jvp(
     """J u."""
     tangents = {x.subject: inputs[x.name] for x in last.seeds}
     if call.solves and not call.derivatives:
-        return solution_jvp(evaluate, call, call.solves, last.wrt, inputs, tangents, epsilon)
+        equation = solved_equation(call, call.solves, inputs, epsilon)
+        return {call.results[0]: solution_jvp(equation, last.wrt, tangents)}
     results = evaluate(_differentiable(call), inputs, epsilon)
     names, known = list(results), inputs_of(call)
     numbers = [name for name in last.wrt if not known[name].table]

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ...model.description import Geometry, Vector3, vector3
+from ...model.description import Geometry
 from ...model.mesh_files import mesh_file
+from ...model.poses_and_limits import Vector3, vector3
 from .mesh_surface import surface_of
 
 DIRECTIONS = 1024

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ...model.actuators import Affine
-from ...model.description import ModelError
+from ...model.names import ModelError
 from ..robot_source import tag_name
 from .mjcf_powers import Numbers, first_numbers
 from .mjcf_values import Attributes, Element, MjcfValues

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from lxml import etree
 
-from ...model.description import ModelError
+from ...model.names import ModelError
 from ..registry import MJCF
 from ..robot_source import RobotSource
 from .mjcf_composite import with_cables

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field, replace
 from ...algebra.pose_forms import rotation_quaternion
 from ...algebra.quaternions import quaternion_log
 from ...algebra.spatial import Placement
-from ...model.description import ORIGIN, Link, ModelError, matrix3, vector3
+from ...model.description import Link
+from ...model.names import ModelError
+from ...model.poses_and_limits import ORIGIN, matrix3, vector3
 from ..robot_source import tag_name
 from .mjcf_inertia import Matter, Part
 from .mjcf_values import Element, MjcfValues

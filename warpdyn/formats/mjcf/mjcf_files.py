@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
-from ...model.description import ModelError
+from ...model.names import ModelError
 from ...model.regular_files import RefusedFileError, read_regular_file
 from ..robot_source import Reading, RobotSource
 from .mjcf_values import Element

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...model.description import ModelError, Pose
+from ...model.names import ModelError
+from ...model.poses_and_limits import Pose
 from .mjcf_inertia import Part
 from .mjcf_values import MjcfValues
 

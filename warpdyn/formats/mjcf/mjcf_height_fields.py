@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...algebra.spatial import HERE
-from ...model.description import ModelWarning, Pose
+from ...model.names import ModelWarning
 from ...model.optional_packages import install_extra
+from ...model.poses_and_limits import Pose
 from ..registry import MJCF
 from ..robot_source import RobotSource, tag_name
 from .mjcf_attach import mjcf_document

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...model.description import ModelError
+from ...model.names import ModelError
 from ..robot_source import Reading, RobotSource, xml_root
 from .mjcf_files import Includes, Neighbours
 from .mjcf_values import Element

@@ -17,7 +17,9 @@ from lxml import etree
 from ...algebra.quaternions import quaternion_rotation
 from ...algebra.scalar import Scalar, as_number
 from ...algebra.spatial import HERE, ZERO, Placement, Rotation, Symmetric, Vector, as_matrix
-from ...model.description import Link, ModelError, matrix3, vector3
+from ...model.description import Link
+from ...model.names import ModelError
+from ...model.poses_and_limits import matrix3, vector3
 from .mjcf_meshes import MjcfMeshes
 from .mjcf_values import TURNS, Attributes, Compiler, Element, MjcfValues
 

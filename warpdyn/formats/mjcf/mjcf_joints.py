@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from ...algebra.scalar import as_number
 from ...algebra.spatial import ZERO, Placement, Vector
-from ...model.description import Joint, Limits, unit_vector
+from ...model.description import Joint
 from ...model.joints import FLOATING, KINDS
+from ...model.poses_and_limits import Limits, unit_vector
 from .mjcf_powers import linear_coefficient
 from .mjcf_softness import limit_softness
 from .mjcf_values import TINY, Attributes, Element, MjcfValues

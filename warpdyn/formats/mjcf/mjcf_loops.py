@@ -9,7 +9,7 @@ from math import comb
 from ...algebra.quaternions import quaternion_rotation
 from ...algebra.spatial import HERE, IDENTITY, Placement, Vector
 from ...model.closed_loops.loop import Loop
-from ...model.description import Pose
+from ...model.poses_and_limits import Pose
 from .mjcf_bodies import WORLD, BodyElement
 from .mjcf_values import Attributes, Element, MjcfValues
 

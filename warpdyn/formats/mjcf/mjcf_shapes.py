@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...algebra.spatial import IDENTITY, Placement, Vector
-from ...model.description import Geometry, ModelError, Pose
+from ...model.description import Geometry
+from ...model.names import ModelError
+from ...model.poses_and_limits import Pose
 from ..meshes.colors import Color, color_of
 from .mjcf_contacts import MjcfContacts
 from .mjcf_files import asset_file

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...model.description import Joint, Limits
+from ...model.description import Joint
+from ...model.poses_and_limits import Limits
 from ...model.tendons import Tendon
 from ..robot_source import tag_name
 from .mjcf_powers import all_numbers, linear_coefficient

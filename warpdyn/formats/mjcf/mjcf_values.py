@@ -21,8 +21,7 @@ from ...algebra.spatial import (
     Vector,
     as_matrix,
 )
-from ...model.checks import MOST
-from ...model.description import unit_vector, vector3
+from ...model.poses_and_limits import MOST, unit_vector, vector3
 from ..robot_source import Reading, tag_name
 from .mjcf_flags import Flags
 

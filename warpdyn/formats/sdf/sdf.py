@@ -15,17 +15,10 @@ from dataclasses import replace
 from ...algebra.spatial import Placement, Symmetric
 from ...model import Model
 from ...model.checks import unphysical
-from ...model.description import (
-    Geometry,
-    Joint,
-    Link,
-    ModelError,
-    Pose,
-    fixed_joint,
-    matrix3,
-    vector3,
-)
+from ...model.description import Geometry, Joint, Link, fixed_joint
 from ...model.joints import FLOATING
+from ...model.names import ModelError
+from ...model.poses_and_limits import Pose, matrix3, vector3
 from ...model.reference_frames import Reference
 from ...model.remarks import warn
 from ...model.scene.free_bodies import drawn_at

@@ -14,18 +14,9 @@ from dataclasses import dataclass, replace
 from ...algebra.scalar import as_number
 from ...algebra.spatial import HERE, Placement, Vector
 from ...model.closed_loops.loop import Loop, loop_of_joint
-from ...model.description import (
-    Gearbox,
-    Joint,
-    Link,
-    Mimic,
-    Pose,
-    Vector3,
-    fixed_joint,
-    unit_vector,
-    vector3,
-)
+from ...model.description import Gearbox, Joint, Link, Mimic, fixed_joint
 from ...model.joints import KINDS, JointKind
+from ...model.poses_and_limits import Pose, Vector3, unit_vector, vector3
 from ..robot_source import LOOPS_KEPT, WITHOUT_FORCES, Loops
 from .sdf_frames import ROUND_OFF, SdfFrame, SdfFrames, snap_entry
 from .sdf_values import Element, child

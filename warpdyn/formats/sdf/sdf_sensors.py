@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ...model.described_sensors import DescribedSensor
-from ...model.description import ModelError, Pose
+from ...model.names import ModelError
+from ...model.poses_and_limits import Pose
 from ..robot_source import tag_name
 from .sdf_frames import SdfFrame, SdfFrames
 from .sdf_values import Element, SdfValues, child, children

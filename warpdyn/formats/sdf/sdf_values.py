@@ -11,9 +11,8 @@ from lxml import etree
 
 from ...algebra.quaternions import quaternion_rotation
 from ...algebra.spatial import HERE, IDENTITY, Placement, Rotation, Vector
-from ...model.checks import MOST
-from ...model.description import Limits, rpy_rotation, vector3
 from ...model.joints import JointKind
+from ...model.poses_and_limits import MOST, Limits, rpy_rotation, vector3
 from ..robot_source import Reading, tag_name
 
 Element: TypeAlias = etree._Element

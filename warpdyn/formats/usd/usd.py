@@ -19,9 +19,11 @@ from ...algebra.spatial import Placement
 from ...model import Model
 from ...model.checks import unphysical
 from ...model.closed_loops.loop import Loop
-from ...model.description import Joint, Link, ModelError, Pose, fixed_joint, unit_vector
+from ...model.description import Joint, Link, fixed_joint
 from ...model.joints import FLOATING
 from ...model.named_configurations import Configuration
+from ...model.names import ModelError
+from ...model.poses_and_limits import Pose, unit_vector
 from ...model.reference_frames import Reference
 from ...model.remarks import warn
 from ...model.scene.free_bodies import drawn_at

@@ -11,8 +11,9 @@ import numpy as np
 
 from ...algebra.spatial import Placement
 from ...model.closed_loops.loop import Loop, loop_of_joint
-from ...model.description import Joint, Limits, Pose
+from ...model.description import Joint
 from ...model.joints import KINDS
+from ...model.poses_and_limits import Limits, Pose
 from .usd_values import UsdValues
 
 SECOND = "its second body carries its first; exchange its bodies and their frames"

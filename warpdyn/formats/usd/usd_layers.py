@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ...model.description import ModelError
+from ...model.names import ModelError
 from ...model.regular_files import STAGE, RefusedFileError, check_regular_file, too_large
 from ..robot_source import RobotSource
 

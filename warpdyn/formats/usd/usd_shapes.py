@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...model.description import Geometry, Pose
+from ...model.description import Geometry
+from ...model.poses_and_limits import Pose
 from ..meshes.colors import Color
 from .usd_inertia import round_shape
 from .usd_values import UsdValues

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ...model.checks import MOST
-from ...model.description import Joint, Limits, Link, Mimic, ModelError, matrix3, vector3
+from ...model.description import Joint, Link, Mimic
 from ...model.joints import KINDS
+from ...model.names import ModelError
 from ...model.optional_packages import install_extra
+from ...model.poses_and_limits import MOST, Limits, matrix3, vector3
 from .usd_inertia import SAME, mass_properties
 
 NO_READER = f"the package usd-core reads USD, and is not installed: {install_extra('usd')}"

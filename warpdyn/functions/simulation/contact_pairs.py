@@ -7,18 +7,19 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple, overload
 
+from ...algorithms.collision.contact import points_of
 from ...algorithms.collision.mesh_contacts import cylinder_vertices
-from ...algorithms.collision.narrow_phase import points_of
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from ...execution.repeat.call_key import compared_by_value
 from ...formats.meshes.mesh_hulls import hull_points
 from ...model import Model
 from ...model.collision_points import LeftOut
-from ...model.description import Geometry, vector3
+from ...model.description import Geometry
 from ...model.ground_contact import ContactFriction, ContactSoftness
 from ...model.mesh_files import MeshError
 from ...model.model import check_model
+from ...model.poses_and_limits import vector3
 from ...model.scene.shape_pairs import shape_pairs
 from ..whole_numbers import whole_number
 

@@ -13,8 +13,9 @@ from ...execution.repeat.call_key import compared_by_value
 from ...formats.meshes.mesh_hulls import hull_points
 from ...model import Model
 from ...model.collision_points import collision_spheres
-from ...model.description import check_names, vector3
 from ...model.model import check_model
+from ...model.names import check_names
+from ...model.poses_and_limits import vector3
 from ..whole_numbers import whole_number
 from .varied_numbers import is_number
 

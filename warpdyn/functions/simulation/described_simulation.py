@@ -10,8 +10,8 @@ from typing import Any, Literal, get_args
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...execution.launch.state_checks import check_state
 from ...model import Model
-from ...model.description import Effects
 from ...model.ground_contact import STANDARD_WEIGHT, GroundContact
+from ...model.poses_and_limits import Effects
 from ...model.reference_frames import one_of
 from ...model.structure import DRAWN, HOME, start_of
 from .contact_points import ContactPoints

@@ -16,9 +16,9 @@ from ...algorithms.simulation.joint_rows import Bounds, TendonBounds, limited_te
 from ...algorithms.simulation.soft_stops import SoftPoint, SoftStop
 from ...execution.request.evaluate import tree_of
 from ...model import Model
-from ...model.description import ModelError
 from ...model.ground_contact import ContactSoftness, GroundContact, LimitSoftness
 from ...model.joints import PRISMATIC
+from ...model.names import ModelError
 from ...model.params import Params
 from ...model.reference_frames import one_of
 from ...model.structure import DRAWN

@@ -14,8 +14,9 @@ from ...algorithms.simulation.implicit_forces import Stop
 from ...algorithms.simulation.joint_rows import Bounds
 from ...execution.request.evaluate import tree_of
 from ...model import Model
-from ...model.description import Joint, Limits
+from ...model.description import Joint
 from ...model.params import Params
+from ...model.poses_and_limits import Limits
 from ...model.scene.free_bodies import internal_joints
 from .varied_numbers import Shaped, for_each, is_number
 

@@ -17,7 +17,7 @@ from ...execution.request.call import Call, Gravity
 from ...execution.request.inputs import PLAIN, TABLE
 from ...model import Model
 from ...model.checks import first_repeated
-from ...model.description import check_names
+from ...model.names import check_names
 from ...model.params import Params
 from ...model.reference_frames import Reference, reference_of
 from ..frame_options import for_each_link

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from ...algebra.rotations import axes_about
 from ...algebra.spatial import ZERO, Placement, Vector
-from ..description import ORIGIN, Joint, Link, ModelError, Pose, Vector3, near_names
 from ..joints import BALL, JointKind
+from ..names import ModelError
+from ..poses_and_limits import HERE, ORIGIN, Pose, Vector3
 
 LoopKind = Literal["connect", "weld", "hinge", "joint"]
 """The parts that a loop constrains: two points, the pose of two frames, two axes, two joints."""
-
-HERE = Pose()
 
 HIGHEST_POWER = 4
 """Highest power of a polynomial between two joints."""
@@ -202,51 +200,3 @@ def refuse_loops(name: str, loops: Sequence[Loop], form: str) -> None:
             f"{name}: {form} has no word for closed loops ({loops[0]}); "
             "dataclasses.replace(model, loops=()) leaves them out"
         )
-
-
-def loops_between(
-    name: str,
-    loops: Sequence[Loop],
-    renamed: Mapping[str, str],
-    links: Collection[Link],
-    joints: Collection[Joint],
-) -> tuple[Loop, ...]:
-    """The loops of the robot `name` whose links exist, or whose joints still move; `renamed` are new
-    names of joints."""
-    there = {link.name for link in links}
-    moving = {joint.name for joint in joints if joint.kind.nv}
-    named = [loop.with_renamed_joints(renamed) for loop in loops]
-    found = tuple(loop for loop in named if loop.is_between(there, moving))
-    check_loops(name, found, links, joints)
-    return found
-
-
-def check_loops(
-    source: str, loops: Sequence[Loop], links: Collection[Link], joints: Collection[Joint]
-) -> None:
-    """Raise a ModelError that begins with `source` if a loop has unknown or unfit ends."""
-    by_name = {joint.name: joint for joint in joints}
-    known: dict[bool, Collection[str]] = {True: {link.name for link in links}, False: by_name}
-    for loop in loops:
-        where = f"{source}: loop {loop.kind}{f' {loop.name}' if loop.name else ''}"
-        if loop.kind not in get_args(LoopKind):
-            raise ModelError(f'{where}: its kind must be "connect", "weld", "hinge" or "joint"')
-        what = "link" if loop.is_of_links else "joint"
-        for end in loop.ends:
-            if end not in known[loop.is_of_links]:
-                close = near_names(end, known[loop.is_of_links])
-                hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
-                raise ModelError(f'{where}: there is no {what} "{end}"{hint}')
-            if not loop.is_of_links and not by_name[end].kind.single:
-                raise ModelError(f'{where}: joint "{end}" must have one coordinate')
-        if loop.first == loop.second:
-            raise ModelError(
-                f'{where}: both ends are {what} "{loop.first}"; a loop is between two {what}s'
-            )
-        count = len(loop.coefficients)
-        if not loop.is_of_links and not 1 <= count <= HIGHEST_POWER + 1:
-            raise ModelError(
-                f"{where}: it needs 1 to {HIGHEST_POWER + 1} coefficients, got {count}"
-            )
-        if not all(map(math.isfinite, loop.coefficients)):
-            raise ModelError(f"{where}: its coefficients must be finite numbers")

@@ -9,9 +9,11 @@ import numpy as np
 from ...algebra.pose_forms import rotation_quaternion
 from ...algebra.scalar import as_number
 from ...algebra.spatial import Placement
-from ..description import Joint, look_up, vector3
+from ..description import Joint
 from ..joints import FLOATING
 from ..named_configurations import Configuration
+from ..names import look_up
+from ..poses_and_limits import vector3
 from ..structure import DRAWN, Structure
 
 

@@ -11,9 +11,11 @@ import numpy as np
 
 from ..assembly import rebuild
 from ..checks import rigid_body
-from ..description import ORIGIN, Joint, Link, ModelError, Pose
+from ..description import Joint, Link
 from ..joints import FLOATING
 from ..named_configurations import Configuration
+from ..names import ModelError
+from ..poses_and_limits import ORIGIN, Pose
 from ..structure import DRAWN, HOME, Robot, Structure
 from .free_bodies import free_coordinates
 from .solids import Solid, geometry_of

@@ -11,21 +11,10 @@ from lxml import etree
 from ...algebra.scalar import as_number
 from ...algebra.spatial import Vector
 from ..closed_loops.loop import refuse_loops
-from ..description import (
-    EYE,
-    ORIGIN,
-    ZERO3,
-    Geometry,
-    Joint,
-    Limits,
-    Link,
-    Matrix3,
-    ModelError,
-    Pose,
-    Vector3,
-    vector3,
-)
+from ..description import Geometry, Joint, Link
 from ..joints import CONTINUOUS, URDF_KINDS
+from ..names import ModelError
+from ..poses_and_limits import EYE, ORIGIN, ZERO3, Limits, Matrix3, Pose, Vector3, vector3
 from ..structure import Structure
 
 ELSEWHERE = {

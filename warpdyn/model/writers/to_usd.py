@@ -12,8 +12,9 @@ from ...algebra.pose_forms import rotation_quaternion
 from ...algebra.scalar import as_number
 from ...algebra.spatial import HERE, Placement, Rotation, Vector, as_matrix
 from ..closed_loops.loop import refuse_loops
-from ..description import Geometry, Joint, Link, ModelError
+from ..description import Geometry, Joint, Link
 from ..joints import JointKind
+from ..names import ModelError
 from ..restructure import collapse
 from ..structure import Robot
 

@@ -18,7 +18,8 @@ from ...execution.compile.announcements import say
 from ...execution.request.call import input_shapes
 from ...execution.request.evaluate import record_call
 from ...model import Model
-from ...model.description import Effects, Joint
+from ...model.description import Joint
+from ...model.poses_and_limits import Effects
 from ...recording.program import Program
 from ...user_kernels.own_kernel import OwnKernel
 from ...user_kernels.signature import Table

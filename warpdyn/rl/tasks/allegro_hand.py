@@ -15,7 +15,8 @@ import numpy as np
 from ...functions.simulation.drives import PD
 from ...model import Model
 from ...model.builder import ModelBuilder
-from ...model.description import Geometry, Pose
+from ...model.description import Geometry
+from ...model.poses_and_limits import Pose
 from ...model.scene.solids import Box
 
 FINGERS = ("index", "middle", "ring", "thumb")

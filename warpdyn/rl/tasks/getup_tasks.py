@@ -16,8 +16,8 @@ from ...functions.simulation.contact_pairs import PairContact
 from ...functions.simulation.contact_points import ContactPoint, ContactPoints
 from ...functions.simulation.ground import STANDARD_WEIGHT
 from ...model import Model
-from ...model.description import Pose, vector3
 from ...model.joints import FIXED
+from ...model.poses_and_limits import Pose, vector3
 from ...user_kernels.random_numbers import uniform
 from ...user_kernels.values import objects, of
 from ..recipe import Recipe

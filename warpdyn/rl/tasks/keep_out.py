@@ -10,7 +10,8 @@ import numpy as np
 from ...algebra.spatial import Vector
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...model import Model
-from ...model.description import check_names, vector3
+from ...model.names import check_names
+from ...model.poses_and_limits import vector3
 
 
 class LinkCapsule(NamedTuple):

@@ -10,7 +10,8 @@ import numpy as np
 from ...functions.simulation.drives import PD
 from ...model import Model
 from ...model.assembly import rebuild
-from ...model.description import Geometry, Pose
+from ...model.description import Geometry
+from ...model.poses_and_limits import Pose
 from ...robots import load_robot
 from ...user_kernels.array_functions import solve_symmetric
 from ...user_kernels.random_numbers import uniform

@@ -15,16 +15,13 @@ from warpdyn.algorithms.simulation.constraint_sweeps import rows_of
 from warpdyn.algorithms.simulation.contact_rows import components
 from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from warpdyn.algorithms.simulation.pair_slots import pairs_at
+from warpdyn.algorithms.simulation.pair_slots.pair_memory import TouchingBodies
 from warpdyn.algorithms.simulation.pair_slots.slot_rows import (
     RowsAlongTwist,
     have_one_normal,
     scaled_rows,
 )
-from warpdyn.algorithms.simulation.pair_slots.slot_sweeps import (
-    OtherConstraints,
-    TouchingBodies,
-    slot_sweeps,
-)
+from warpdyn.algorithms.simulation.pair_slots.slot_sweeps import OtherConstraints, slot_sweeps
 from warpdyn.execution.request.evaluate import tree_of
 
 RANDOM = np.random.default_rng(0)

@@ -18,11 +18,8 @@ from warpdyn.algorithms.simulation.constraint_sweeps import constraint_impulses,
 from warpdyn.algorithms.simulation.contact_rows import ContactPoint, PointContact, contact_rows
 from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from warpdyn.algorithms.simulation.loop_rows import close_loops
-from warpdyn.algorithms.simulation.pair_slots.slot_sweeps import (
-    OtherConstraints,
-    TouchingBodies,
-    slot_sweeps,
-)
+from warpdyn.algorithms.simulation.pair_slots.pair_memory import TouchingBodies
+from warpdyn.algorithms.simulation.pair_slots.slot_sweeps import OtherConstraints, slot_sweeps
 from warpdyn.execution.request.evaluate import tree_of
 
 SIDE, DT = 0.1, 0.002

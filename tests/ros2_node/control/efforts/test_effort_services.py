@@ -11,6 +11,7 @@ from fleets import MODEL, NAMES, Q
 from watched_efforts import HELD, PUSH, go, watched_fleet  # noqa: F401  a fixture
 
 import warpdyn as wd
+from ros2_node.control.efforts import effort_watch
 from ros2_node.control.efforts.effort_watch import EffortWatch
 
 
@@ -55,7 +56,7 @@ def test_gravity_is_diagnosed_without_a_payload_link(monkeypatch):
         return real(*arguments, **options)
 
     real = wd.diagnose_gravity
-    monkeypatch.setattr(wd, "diagnose_gravity", diagnose)
+    monkeypatch.setattr(effort_watch, "diagnose_gravity", diagnose)
     fleet = feeling_fleet(payload__link="")
     robot, now = fleet.robots[0], 1.0
     assert len(made) == 1
@@ -104,7 +105,7 @@ def test_an_identified_payload_is_reported_as_parameters(monkeypatch, unknown):
         asked.update(options, link=link)
         return found
 
-    monkeypatch.setattr(wd, "identify_payload_in_motion", identify)
+    monkeypatch.setattr(effort_watch, "identify_payload_in_motion", identify)
     names = ("identification_cutoff", "identification_friction", "gravity")
     settings = SimpleNamespace(payload_link="hand", **{name: name for name in names})
     watch = SimpleNamespace(_model=None, _settings=settings, joints=["a"])
@@ -216,8 +217,8 @@ def test_kernels_of_the_services_are_compiled_in_advance(values, warmed, monkeyp
     monkeypatch.setattr(
         watch, "_diagnosis", lambda q, tau: called.append("diagnosis") or len(q) == len(tau) == 3
     )
-    monkeypatch.setattr(wd, "rnea", kernel("rnea"))
-    monkeypatch.setattr(wd, "joint_torque_regressor", kernel("regressor"))
+    monkeypatch.setattr(effort_watch, "rnea", kernel("rnea"))
+    monkeypatch.setattr(effort_watch, "joint_torque_regressor", kernel("regressor"))
     watch.warm()
     assert called == warmed
 
@@ -229,7 +230,9 @@ def test_gravity_is_diagnosed_for_joints_with_known_efforts(known, link, monkeyp
     fleet = feeling_fleet(payload__link=link, gravity=[0.0, 0.0, -1.62])
     watch, asked = fleet.robots[0].effort_watch, []
     monkeypatch.setattr(
-        wd, "diagnose_gravity", lambda *given, **options: asked.append((given, options)) or 1.5
+        effort_watch,
+        "diagnose_gravity",
+        lambda *given, **options: asked.append((given, options)) or 1.5,
     )
     watch.efforts.known[:] = np.isin(np.arange(8), known)
     q, tau = np.zeros((3, 8)), np.ones((3, 8))

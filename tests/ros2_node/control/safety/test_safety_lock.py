@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from fleets import feed, panda_settings
 
-from ros2_node.control.models import Event
+from ros2_node.control.fleet import Event
 from ros2_node.control.safety.safety_lock import SAFETY, check_lock
 from ros2_node.control.settings.node_settings import BY_NAME, Settings
 from ros2_node.control.supervisor import Supervisor

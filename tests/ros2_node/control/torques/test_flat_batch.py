@@ -166,7 +166,7 @@ def test_a_fleet_on_a_device_compiles_nothing_in_a_callback(on_device, monkeypat
     seen = []
     fk = wd.fk
     monkeypatch.setattr(
-        "ros2_node.control.torques.flat_batch.wd.fk",
+        "ros2_node.control.torques.flat_batch.fk",
         lambda model, q, **options: seen.append(type(q)) or fk(model, q, **options),
     )
     panda_fleet(device="cuda:0")

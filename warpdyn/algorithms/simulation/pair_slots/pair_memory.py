@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ....algebra.row_arrays import RowArray, loop
 from ....algebra.rows_by_number import RowsByNumber
 from ....algebra.scalar import Scalar, select_less
+from ....model.tree import Tree
 from ...collision.contact import NONE
 from ..compliant_contact import Surface
-from ..contact_rows import impulse_width
+from ..contact_rows import ContactPoint, impulse_width
 from ..contact_shapes import ContactPair
 from ..uneven_ground import Terrain
-from .pair_groups import PairGroup
+from .ground_points import point_pairs
+from .pair_groups import PairGroup, pair_groups, point_groups
 
 INFINITE = float("inf")
 """A bound that every finite number is below."""
@@ -147,3 +149,71 @@ def _places(group: PairGroup, pairs: Sequence[ContactPair]) -> list[int]:
     for pair in pairs:
         first.append(first[-1] + pair.contacts)
     return [first[n] + c for n in group.pairs for c in range(group.contacts)]
+
+
+@dataclass(frozen=True)
+class TouchingBodies:
+    """The pairs of a scene during a launch, and the memory of each group of them."""
+
+    pairs: Sequence[ContactPair]
+    memory: Sequence[PairMemory]
+
+    @classmethod
+    def of(
+        cls,
+        tree: Tree,
+        pairs: Sequence[ContactPair],
+        slots: int | None,
+        surfaces: Sequence[Surface],
+        impulses: Sequence[Sequence[Scalar]],
+        features: Sequence[Scalar],
+        moments: Sequence[int] = (),
+        located: bool = False,
+    ) -> TouchingBodies:
+        """The pairs of a tree with the impulses and features of the last step's contacts. `moments`:
+        the number of friction moments of each pair. `located`: keep positions of contacts."""
+        groups = [
+            replace(each, located=located) for each in pair_groups(tree, pairs, slots, moments)
+        ]
+        return cls(
+            pairs, [PairMemory.of(group, pairs, surfaces, impulses, features) for group in groups]
+        )
+
+    @classmethod
+    def of_points(
+        cls,
+        tree: Tree,
+        points: Sequence[ContactPoint],
+        surfaces: Sequence[Surface],
+        impulses: Sequence[Sequence[Scalar]],
+        terrain: Terrain | None,
+        moments: Sequence[int] = (),
+    ) -> TouchingBodies:
+        """Points on the ground with the impulses of the last step, each with a slot."""
+        pairs, features = point_pairs(points), [0.0] * len(points)
+        memory = [
+            PairMemory.of(group, pairs, surfaces, impulses, features, terrain)
+            for group in point_groups(tree, pairs, moments)
+        ]
+        return cls(pairs, memory)
+
+    @property
+    def contacts(self) -> tuple[list[Sequence[Scalar]], list[Scalar]]:
+        """Impulses and features of the contacts of all pairs. If some pairs have friction moments,
+        each impulse has six entries."""
+        count = sum(pair.contacts for pair in self.pairs)
+        impulses: list[Sequence[Scalar]] = [[]] * count
+        features: list[Scalar] = [0.0] * count
+        for each in self.memory:
+            each.spread(self.pairs, impulses, features)
+        if any(each.group.moments for each in self.memory):
+            impulses = [[*each, *[0.0] * (6 - len(each))] for each in impulses]
+        return impulses, features
+
+    @property
+    def positions(self) -> list[Sequence[Scalar]]:
+        """Positions of the contacts of all pairs in the world [m], if they are kept."""
+        found: list[Sequence[Scalar]] = [[]] * sum(pair.contacts for pair in self.pairs)
+        for each in self.memory:
+            each.spread_positions(self.pairs, found)
+        return found

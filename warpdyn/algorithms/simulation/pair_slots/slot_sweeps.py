@@ -11,7 +11,6 @@ from ....algebra.row_arrays import RowArray, loop
 from ....algebra.scalar import Scalar, absolute, sqrt
 from ....model.tree import WORLD, Tree
 from ...frames import body_placements
-from ..compliant_contact import Surface
 from ..constraint_sweeps import (
     AlongPaths,
     Constraint,
@@ -19,86 +18,15 @@ from ..constraint_sweeps import (
     RowVelocities,
     impulses_on_rows,
 )
-from ..contact_rows import ContactPoint
-from ..contact_shapes import ContactPair
-from ..uneven_ground import Terrain
-from .ground_points import moving_points, point_pairs
+from .ground_points import moving_points
 from .group_slots import GroupSlots, NearPairs, Reaction, Selection
 from .near_pairs import near_pairs, near_points
 from .numbered_bodies import FreeBodiesAt
-from .pair_groups import Mover, pair_groups, point_groups
+from .pair_groups import Mover
 from .pair_memory import PairMemory
 from .pairs_at import Moment, PairsAt
 from .slot_contact import short_dot
 from .touching_contacts import TouchingContacts, touch_one_by_one
-
-
-@dataclass(frozen=True)
-class TouchingBodies:
-    """The pairs of a scene during a launch, and the memory of each group of them."""
-
-    pairs: Sequence[ContactPair]
-    memory: Sequence[PairMemory]
-
-    @classmethod
-    def of(
-        cls,
-        tree: Tree,
-        pairs: Sequence[ContactPair],
-        slots: int | None,
-        surfaces: Sequence[Surface],
-        impulses: Sequence[Sequence[Scalar]],
-        features: Sequence[Scalar],
-        moments: Sequence[int] = (),
-        located: bool = False,
-    ) -> TouchingBodies:
-        """The pairs of a tree with the impulses and features of the last step's contacts. `moments`:
-        the number of friction moments of each pair. `located`: keep positions of contacts."""
-        groups = [
-            replace(each, located=located) for each in pair_groups(tree, pairs, slots, moments)
-        ]
-        return cls(
-            pairs, [PairMemory.of(group, pairs, surfaces, impulses, features) for group in groups]
-        )
-
-    @classmethod
-    def of_points(
-        cls,
-        tree: Tree,
-        points: Sequence[ContactPoint],
-        surfaces: Sequence[Surface],
-        impulses: Sequence[Sequence[Scalar]],
-        terrain: Terrain | None,
-        moments: Sequence[int] = (),
-    ) -> TouchingBodies:
-        """Points on the ground with the impulses of the last step, each with a slot."""
-        pairs, features = point_pairs(points), [0.0] * len(points)
-        memory = [
-            PairMemory.of(group, pairs, surfaces, impulses, features, terrain)
-            for group in point_groups(tree, pairs, moments)
-        ]
-        return cls(pairs, memory)
-
-    @property
-    def contacts(self) -> tuple[list[Sequence[Scalar]], list[Scalar]]:
-        """Impulses and features of the contacts of all pairs. If some pairs have friction moments,
-        each impulse has six entries."""
-        count = sum(pair.contacts for pair in self.pairs)
-        impulses: list[Sequence[Scalar]] = [[]] * count
-        features: list[Scalar] = [0.0] * count
-        for each in self.memory:
-            each.spread(self.pairs, impulses, features)
-        if any(each.group.moments for each in self.memory):
-            impulses = [[*each, *[0.0] * (6 - len(each))] for each in impulses]
-        return impulses, features
-
-    @property
-    def positions(self) -> list[Sequence[Scalar]]:
-        """Positions of the contacts of all pairs in the world [m], if they are kept."""
-        found: list[Sequence[Scalar]] = [[]] * sum(pair.contacts for pair in self.pairs)
-        for each in self.memory:
-            each.spread_positions(self.pairs, found)
-        return found
 
 
 class OtherConstraints(NamedTuple):

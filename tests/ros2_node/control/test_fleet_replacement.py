@@ -13,8 +13,8 @@ import pytest
 import warp as wp
 from fleets import feed, launch, panda_settings, wheel_text
 
-from ros2_node.control import models as module
-from ros2_node.control.models import LARGEST_TEXT, BuildResult, Event, Models, _error_message
+from ros2_node.control import fleet as module
+from ros2_node.control.fleet import LARGEST_TEXT, BuildResult, Event, Models, _error_message
 from ros2_node.control.safety.gate import Phase
 from ros2_node.control.settings.node_settings import Settings
 from warpdyn.execution.compile import compiler_process
@@ -200,7 +200,7 @@ def test_a_slow_check_of_a_description_does_not_delay_commands(monkeypatch):
     feed(robot, 0.0)
     robot.enable(0.0, 0.0)
     ended = threading.Event()
-    monkeypatch.setattr("ros2_node.control.models.load_model", lambda s: ended.wait())
+    monkeypatch.setattr("ros2_node.control.fleet.load_model", lambda s: ended.wait())
     models.check(other)
     ended.set()
 
@@ -249,7 +249,7 @@ def test_a_build_that_raises_is_a_refusal(monkeypatch, error):
     def ends(*_, **__):
         raise error("the end")
 
-    monkeypatch.setattr("ros2_node.control.models.Fleet", ends)
+    monkeypatch.setattr("ros2_node.control.fleet.Fleet", ends)
     models.reload(settings)
     assert step(models, settings) is Event.REFUSED
     assert models.fleet is before and "the end" in models.refusal

@@ -1,4 +1,5 @@
-"""Names in a file cannot control a terminal: no new lines, colours or text directions."""
+"""Names are looked up, and those of a file cannot control a terminal: no new lines, colours or text
+directions."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from hostile_names import hostile_names
 
 import warpdyn as wd
 from warpdyn.cli.main import main
-from warpdyn.model.printable import character_number, printable
+from warpdyn.model.names import character_number, check_names, look_up, near_names, printable
 
 ODD = "arm\nFAKE LINE: all checks passed\x9b31m\u202egnp.exe\u2028\u2066\x7f"
 SHOWN = r"arm\x0aFAKE LINE: all checks passed\x9b31m\u202egnp.exe\u2028\u2066\x7f"
@@ -90,3 +91,51 @@ def test_commands_print_escaped_names(tmp_path: Path, capsys: pytest.CaptureFixt
     assert r"\u202egnp.exe" in shown.out and "\nFAKE" not in shown.out
     assert main(["info", str(tmp_path / "no\x1b[31m\nFAKE")]) == 2
     assert lines_are_printable(capsys.readouterr().err)
+
+
+def test_unknown_names_are_answered_with_similar_ones() -> None:
+    """This is a KeyError. Something that is not a name, or one name for several, is a TypeError."""
+    table = {"elbow": 1, "wrist": 2}
+    assert look_up(table, "wrist", "joint", "arm") == 2
+    with pytest.raises(KeyError, match="arm has no joint named 'elbwo'; did you mean 'elbow'"):
+        look_up(table, "elbwo", "joint", "arm")
+    with pytest.raises(TypeError, match="give the name of a joint, got 3"):
+        look_up(table, 3, "joint", "arm")  # type: ignore[arg-type]
+    with pytest.raises(KeyError, match="arm has no free body named 'cube'; it has none"):
+        look_up({}, "cube", "free body", "arm")
+    with pytest.raises(TypeError, match=r'for one name \["wrist"\]'):
+        check_names("wrist")
+    assert check_names(["wrist"]) == ["wrist"]
+
+
+def test_similar_names_come_first_in_messages() -> None:
+    """Names that contain the word come first, those that end with it before others. The robot's
+    names follow."""
+    table = {"panda_link0": 0, "panda_hand_tcp": 1, "panda_hand": 2}
+    known = "it has panda_link0, panda_hand_tcp, panda_hand"
+    said = rf"named 'hand'; did you mean 'panda_hand' or 'panda_hand_tcp'\? {known}"
+    with pytest.raises(KeyError, match=said):
+        look_up(table, "hand", "link", "panda")
+    with pytest.raises(KeyError, match=f"named 'wheel'; {known}"):
+        look_up(table, "wheel", "link", "panda")
+    with pytest.raises(KeyError, match=known):
+        look_up(table, "", "link", "panda")
+
+
+def test_messages_list_at_most_twelve_names() -> None:
+    for count in (1, 12, 13, 40):
+        table = {f"x{k}": k for k in range(count)}
+        known = ", ".join([*list(table)[:12], *(["..."] if count > 12 else [])])
+        with pytest.raises(KeyError) as error:
+            look_up(table, "?", "link", "arm")
+        assert error.value.args == (f"arm has no link named '?'; it has {known}",)
+
+
+def test_at_most_three_similar_names_are_suggested() -> None:
+    """First come names that contain the word, at their end first, then shorter ones, then names of
+    similar spelling."""
+    names = ["left_hand_tip", "hand_x", "left_hand", "hand", "Hand_l", "hnad", "foot"]
+    assert near_names("hand", names) == ["hand", "left_hand", "hand_x"]
+    assert near_names("hadn", names) == ["hnad", "hand", "hand_x"]
+    assert near_names("HAND_L", names) == ["Hand_l"]
+    assert near_names("", names) == [] and near_names("wheel", names) == []

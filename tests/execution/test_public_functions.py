@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warpdyn as wd
-from warpdyn.execution.field_words import FIELD_WORDS
+from warpdyn.execution.public_functions import FIELD_WORDS
 
 
 def test_words_are_no_names_of_warpdyn_and_lead_to_one() -> None:
