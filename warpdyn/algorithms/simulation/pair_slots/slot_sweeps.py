@@ -79,18 +79,18 @@ class TouchingBodies:
         ]
         return cls(pairs, memory)
 
-    @property
-    def contacts(self) -> tuple[list[Sequence[Scalar]], list[Scalar]]:
-        """Impulses and features of the contacts of all pairs. If some pairs have friction moments,
-        each impulse has six entries."""
+    def results(self, dt: float) -> tuple[list[Sequence[Scalar]], list[Scalar], list[list[Scalar]]]:
+        """Impulses and features of the contacts of all pairs, and the forces on the second shapes in a
+        step of `dt` seconds. If some pairs have friction moments, each impulse has six entries."""
         count = sum(pair.contacts for pair in self.pairs)
         impulses: list[Sequence[Scalar]] = [[]] * count
         features: list[Scalar] = [0.0] * count
+        forces: list[list[Scalar]] = [[]] * len(self.pairs)
         for each in self.memory:
-            each.spread(self.pairs, impulses, features)
+            each.spread(self.pairs, dt, impulses, features, forces)
         if any(each.group.moments for each in self.memory):
             impulses = [[*each, *[0.0] * (6 - len(each))] for each in impulses]
-        return impulses, features
+        return impulses, features, forces
 
     @property
     def positions(self) -> list[Sequence[Scalar]]:
