@@ -73,7 +73,10 @@ def _with_fills(program: Program, statements: list[Statement]) -> list[Statement
     left_out: set[int] = set()
     for chain in chains:
         rows = [
-            (_row(program, statements[n]), {j: inputs[x] for j, x in enumerate(statements[n].arguments[2:])})
+            (
+                _row(program, statements[n]),
+                {j: inputs[x] for j, x in enumerate(statements[n].arguments[2:])},
+            )
             for n in chain
         ]
         for first, run in _runs(rows):
@@ -103,7 +106,11 @@ def _with_spreads(
         of_array = [(row, cells) for (x, row), cells in found.items() if x == array]
         rows = [(row, {j: place for j, (_, place) in cells.items()}) for row, cells in of_array]
         for first, run in _runs(rows):
-            reads = [n for _, cells in of_array[first : first + len(run.offsets)] for n, _ in cells.values()]
+            reads = [
+                n
+                for _, cells in of_array[first : first + len(run.offsets)]
+                for n, _ in cells.values()
+            ]
             stored |= {statements[n].target for n in reads}
             spreads.setdefault(max(reads), []).append(Statement(array, SPREAD, (run,)))
     moved = [x for n, s in enumerate(statements) for x in (s, *spreads.get(n, ()))]
@@ -150,14 +157,18 @@ def _runs(rows: Sequence[tuple[int, dict[int, Place]]]) -> Iterator[tuple[int, R
 
 
 def _without_unread(
-    program: Program, statements: list[Statement], nodes: set[int], stored: set[int] = frozenset()  # type: ignore[assignment]
+    program: Program,
+    statements: list[Statement],
+    nodes: set[int],
+    stored: set[int] = frozenset(),  # type: ignore[assignment]
 ) -> list[Statement]:
     """The statements without those of `nodes` that nothing reads. `stored`: outputs that need not be
     stored any more."""
     needed = {x for s in statements for x in operands(s)} | {*program.angles}
     needed |= program.stores.keys() - stored
     return [
-        s for s in statements
+        s
+        for s in statements
         if s.target not in nodes or s.operation in (FILL, SPREAD) or s.target in needed
     ]
 
@@ -195,7 +206,11 @@ def _loop(
     """The loop over the rows of a run."""
     (run,) = statement.arguments
     place = place_of(program, statement.target, dialect.memory)
-    width, number, step = program.graph.arrays[statement.target].width, len(run.offsets), run.offsets[1]
+    width, number, step = (
+        program.graph.arrays[statement.target].width,
+        len(run.offsets),
+        run.offsets[1],
+    )
     table, offset = "", f"{step} * k"
     if run.offsets != tuple(range(0, step * number, step or 1)):
         table = f"static const int offsets[] = {{{', '.join(map(str, run.offsets))}}};"

@@ -115,9 +115,7 @@ class PairsAt:
         """The shapes of both sides in the world; none for points on the ground."""
         if not group.on_ground:
             self.moving = [
-                moving_shapes(
-                    tree, moment.X, side, moment.free, moment.dt, self.carriers, single
-                )
+                moving_shapes(tree, moment.X, side, moment.free, moment.dt, self.carriers, single)
                 for side in group.sides
             ]
         self.shapes = [] if self.points else [self._shapes(side) for side in range(2)]
