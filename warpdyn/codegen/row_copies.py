@@ -136,18 +136,20 @@ def _runs(rows: Sequence[tuple[int, dict[int, Place]]]) -> Iterator[tuple[int, R
     k = 0
     while k < len(rows):
         first, columns = rows[k]
-        begin, factors = min(columns), dict.fromkeys(columns, 0)
+        base, factors = min(columns), dict.fromkeys(columns, 0)
         offsets = [0]
         for row, entries in rows[k + 1 :]:
             if row != first + len(offsets) or entries.keys() != columns.keys():
                 break
             ahead = {j: entries[j][1] - columns[j][1] for j in columns}
-            if len(offsets) == 1 and ahead[begin]:
-                factors = {j: x // ahead[begin] for j, x in ahead.items()}
-            even = all(x == factors[j] * ahead[begin] for j, x in ahead.items())
+            if len(offsets) == 1 and any(ahead.values()):
+                # Others are spaced by a multiple of the column with the closest copies.
+                base = min((j for j in columns if ahead[j]), key=lambda j: abs(ahead[j]))
+                factors = {j: x // ahead[base] for j, x in ahead.items()}
+            even = all(x == factors[j] * ahead[base] for j, x in ahead.items())
             if not even or any(entries[j][0] != columns[j][0] for j in columns):
                 break
-            offsets.append(ahead[begin])
+            offsets.append(ahead[base])
         if len(offsets) >= FEWEST:
             places = ((j, *columns[j], factors[j]) for j in sorted(columns))
             yield k, RowRun(first, tuple(offsets), tuple(places))
