@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from warpdyn.algebra.row_arrays import loop
 from warpdyn.algebra.rows_by_number import RowsByNumber
+from warpdyn.algebra.scalar import sqrt
 from warpdyn.recording.program import record
 
 
@@ -29,6 +32,28 @@ def test_a_loop_reads_rows_by_number() -> None:
 
     program = record(text, {"x": (4,)})
     assert program.on_numbers({"x": [1.0, 5.0, 7.0, 2.0]})["out"] == [15.0, 7.0]
+
+
+def test_a_step_that_is_left_out_computes_nothing_of_a_row_that_it_reads_inside() -> None:
+    """Symbols of a single row are stored then, and what a loop computes of them stays in the loop. A
+    number is not stored."""
+
+    def text(x: list, read_inside: bool) -> list:
+        rows = RowsByNumber([[x[0], 3.0]], read_inside)
+
+        def step(k: Any, s: list, _: Any) -> list:
+            y, three = rows[0.0]
+            return [s[0] + sqrt(y) * three]
+
+        return loop(1, step, [0.0], rows.arrays, needed=x[1])
+
+    for read_inside in (False, True):
+        program = record(lambda x, inside=read_inside: text(x, inside), {"x": (2,)})
+        (routine,) = program.routines.values()
+        assert routine.uses("sqrt") is read_inside
+        assert any(s.operation == "sqrt" for s in program.statements) is not read_inside
+        assert program.on_numbers({"x": [4.0, 1.0]})["out"] == [6.0]
+    assert RowsByNumber([[1.0, 2.0]], read_inside=True).arrays == []
 
 
 def test_constant_rows_are_shared_by_all_environments() -> None:

@@ -10,14 +10,20 @@ from .scalar import Scalar, is_number, is_zero
 
 class RowsByNumber:
     """Rows of scalars, read by a number that the program computes. A column that is equal in all
-    rows takes no memory. A number beyond the rows reads the nearest one."""
+    rows takes no memory. A number beyond the rows reads the nearest one.
 
-    def __init__(self, rows: Sequence[Sequence[Scalar]]):
-        self.width = len(rows[0])
+    `read_inside`: a column that is computed is read from memory even if it is equal in all rows. What a
+    step makes of it is then computed in the loop, and left out with a step that is left out; a value
+    from outside is computed in any case, before the loop.
+    """
+
+    def __init__(self, rows: Sequence[Sequence[Scalar]], read_inside: bool = False):
+        self.width, self.rows = len(rows[0]), rows
         self.equal = {
             j: rows[0][j]
             for j in range(self.width)
             if all(is_zero(row[j] - rows[0][j]) for row in rows)
+            and (is_number(rows[0][j]) or not read_inside)
         }
         others = [[x for j, x in enumerate(row) if j not in self.equal] for row in rows]
         constant = all(is_number(x) for row in others for x in row)

@@ -20,6 +20,7 @@ from .array_statements import array_members
 from .cpu_routines import PART, array_memory, routines
 from .emit import Dialect, Region, emit, expression, literal
 from .partition import split_statements
+from .row_copies import FILL, SPREAD, fill_source, spread_source, with_row_copies
 from .table_copies import COPY, PUT, copy_source, put_source, with_copies
 from .tiles import DistinctValues, InPlace, Tile, array_of
 
@@ -101,7 +102,8 @@ class CpuSource:
                 statement.operation in ("sin", "cos") and statement.arguments[0] in self.turns
             )
 
-        parts, slots = split_statements(self.program.statements, PART, is_loaded_again)
+        statements, self.spread = with_row_copies(self.program, self.places)
+        parts, slots = split_statements(statements, PART, is_loaded_again)
         # Inputs and results of routines lie behind the workspace of the parts, which is in use
         # while they call a routine.
         regions, functions, slots = routines(self.program, self.constants, slots)
@@ -121,6 +123,11 @@ class CpuSource:
         return parts, functions, regions, slots
 
     @cached_property
+    def places(self) -> list[tuple[InPlace | Tile, int]]:
+        """Array and entry of each output: a program numbers them through all results."""
+        return [(array, k) for array, _ in self.results for k in range(array.size)]
+
+    @cached_property
     def turns(self) -> dict[int, tuple[str, str]]:
         """C++ of the sine and cosine of each angle."""
         angles = enumerate(self.program.angles)
@@ -129,13 +136,12 @@ class CpuSource:
     @cached_property
     def dialect(self) -> Dialect:
         """C++ of statements on lanes: loads, stores, calls of routines."""
-        # A program numbers its outputs through all results; a store needs a result and its entry.
-        places = [(array, k) for array, _ in self.results for k in range(array.size)]
+        places = self.places
 
         def store(entries: list[int], value: str) -> str:
             return " ".join(array.store(k, value) for array, k in map(places.__getitem__, entries))
 
-        def load(name: str, entry: int) -> str:
+        def load(name: str, entry: int | str) -> str:
             array = self.arrays[input_identifier(name)]
             assert isinstance(array, InPlace)
             return array.entry(entry)
@@ -144,14 +150,17 @@ class CpuSource:
         moves = {
             COPY: lambda s: copy_source(s, dialect),
             PUT: lambda s: put_source(s, dialect, places),
+            FILL: lambda s: fill_source(self.program, s, dialect, load),
+            SPREAD: lambda s: spread_source(self.program, s, dialect, self.arrays),
         }
-        return replace(dialect, moves=moves, memory=self.memory)
+        dialect = replace(dialect, moves=moves, memory=self.memory)
+        return dialect
 
     def _bodies(self) -> list[list[str]]:
         """Lines of each part."""
         # One set for all parts: outputs that a later part recalls or loads again are already
         # stored.
-        stored: set[int] = set()
+        stored = set(self.spread)
         bodies = []
         for part in self.parts:
             moved = with_copies(self.program, part, stored) if self.regions else part

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import shapes_at as at
 
+from warpdyn.algorithms.collision.box_box import face_separation
 from warpdyn.algorithms.collision.contact import FAR
 from warpdyn.algorithms.collision.narrow_phase import contacts
 
@@ -90,3 +91,19 @@ def test_boxes_that_are_apart_have_a_positive_gap() -> None:
     corner = at.shape("box", (0.1, 0.1, 0.1), (0.3, 0.3, 0.3))
     gap = at.gaps(contacts(CUBE, corner)).min()
     assert gap == pytest.approx(0.1) and gap < at.distance(CUBE, corner)
+
+
+def test_the_separation_along_faces_is_at_most_the_distance() -> None:
+    """Above a face it is the distance, and that of boxes that overlap is not above 0."""
+    draw, apart, inside = np.random.default_rng(2), 0, 0
+    for _ in range(200):
+        half = tuple(draw.uniform(0.03, 0.2, 3).tolist())
+        R = at.rotation_of(tuple(draw.uniform(-3, 3, 3).tolist()))
+        other = at.shape("box", half, tuple(draw.uniform(-0.3, 0.3, 3).tolist()), R)
+        separation, wanted = face_separation(CUBE, other), at.distance(CUBE, other)
+        assert separation <= max(wanted, 0.0) + TIE
+        assert face_separation(other, CUBE) == pytest.approx(separation, abs=1e-12)
+        apart += separation > 0.02
+        inside += wanted < 0
+    assert apart > 50 and inside > 50
+    assert face_separation(CUBE, above(0.5, (0.0, 0.0, 0.3))) == pytest.approx(0.3)

@@ -85,6 +85,16 @@ def box_box(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     ]
 
 
+def face_separation(a: ShapeAt, b: ShapeAt) -> Scalar:
+    """The largest separation of two boxes along the normals of their faces [m], which is at most their
+    distance; negative if they overlap along all of these."""
+    of_a, of_b = _face_separations(_boxes(a, b))
+    largest = of_a[0]
+    for separation in (*of_a[1:], *of_b):
+        largest = maximum(largest, separation)
+    return largest
+
+
 def _boxes(a: ShapeAt, b: ShapeAt) -> _Boxes:
     """Two boxes with the products of their axes."""
     A, B, d = a.axes, b.axes, b.centre - a.centre

@@ -218,7 +218,7 @@ def _results(
     width = impulse_width(scene.point_moments)
     impulses = [end.impulses[width * n : width * (n + 1)] for n in range(len(scene.points))]
     if contacts.points is not None:
-        impulses = [list(impulse) for impulse in contacts.points.contacts[0]]
+        impulses = [list(impulse) for impulse in contacts.points.results(scene.dt)[0]]
     forces = (
         [end.forces[3 * n : 3 * n + 3] for n in range(len(scene.points))]
         if contacts.soft is not None
@@ -242,16 +242,7 @@ def _results_of_pairs(
 ) -> dict[str, list]:
     """Impulses and features of the contacts of all pairs, the forces on the second shapes, and the
     number of near pairs without a slot."""
-    impulses, features = ([], []) if touching is None else touching.contacts
-    forces: list[list[Scalar]] = []
-    first = 0
-    for pair in scene.pairs:
-        mine = impulses[first : first + pair.contacts]
-        first += pair.contacts
-        total: list[Scalar] = [0.0, 0.0, 0.0]
-        for impulse in mine:
-            total = [x + dx for x, dx in zip(total, impulse[:3], strict=True)]
-        forces.append([x * (1.0 / scene.dt) for x in total])
+    impulses, features, forces = ([], [], []) if touching is None else touching.results(scene.dt)
     return {
         "pair_impulses": [list(impulse) for impulse in impulses],
         "pair_features": features,

@@ -12,6 +12,7 @@ import warpdyn as wd
 from warpdyn.algorithms.frames import body_placements
 from warpdyn.algorithms.simulation.compliant_contact import Surface
 from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
+from warpdyn.algorithms.simulation.pair_slots.ground_points import MARGIN
 from warpdyn.algorithms.simulation.pair_slots.near_pairs import near_pairs
 from warpdyn.algorithms.simulation.pair_slots.pair_groups import pair_groups
 from warpdyn.algorithms.simulation.pair_slots.pair_memory import PairMemory
@@ -47,7 +48,12 @@ def shape(link: str | None, kind: str) -> ContactShape:
 
 
 def choose_pairs(
-    q: list, v: list, pairs: list[ContactPair], dt: float, slots: int | None = None
+    q: list,
+    v: list,
+    pairs: list[ContactPair],
+    dt: float,
+    slots: int | None = None,
+    by_contact: bool = False,
 ) -> tuple:
     """Numbers of the pairs in slots, how many are near, and how many of these have no slot."""
     (group,) = pair_groups(TREE, pairs, slots)
@@ -55,7 +61,7 @@ def choose_pairs(
     memory = PairMemory.of(group, pairs, surfaces, [[0.0] * 3] * 99, [0.0] * 99)
     X = body_placements(TREE, q, sorted({b for s in group.sides for b in s.bodies} - {WORLD}))
     sides = [moving_shapes(TREE, X, side, v, dt) for side in group.sides]
-    numbers, near, without = near_pairs(memory, sides)
+    numbers, near, without = near_pairs(memory, sides, by_contact)
     return [int(numbers[k][0]) for k in range(group.slots)], near, without
 
 
@@ -91,6 +97,23 @@ def test_touching_pairs_are_near(kinds: tuple[str, str]) -> None:
         touched += len(touching)
         far += len(pairs) - len(slots)
     assert touched > 10 and far > 10
+
+
+def test_boxes_none_of_whose_contacts_takes_a_slot_are_left_out() -> None:
+    """The contacts of all other boxes are the same. A third of the near boxes is left out."""
+    pairs = [ContactPair(shape(a, "box"), shape(b, "box")) for a, b in combinations(NAMES, 2)]
+    dt, counts = 0.002, np.zeros(2, int)
+    q_all, v_all = dense_states(60)
+    for q, v, gap in zip(q_all, v_all, gaps(q_all, pairs), strict=True):
+        chosen = []
+        for by_contact in (False, True):
+            given = q.tolist(), v.tolist(), pairs, dt, len(pairs), by_contact
+            numbers, near, _ = choose_pairs(*given)
+            chosen.append(set(numbers[: int(near)]))
+        assert chosen[1] <= chosen[0]
+        assert all(gap[n] > MARGIN for n in chosen[0] - chosen[1])
+        counts += [len(each) for each in chosen]
+    assert counts[1] < 0.9 * counts[0] and counts[1] > 60
 
 
 def test_a_ball_above_a_large_table_is_far() -> None:

@@ -8,6 +8,7 @@ from states import states
 import warpdyn as wd
 from warpdyn.algebra.linear import factorise
 from warpdyn.algebra.rotations import axes_about
+from warpdyn.algebra.rows_by_number import RowsByNumber
 from warpdyn.algebra.spatial import Vector
 from warpdyn.algorithms.crba import crba
 from warpdyn.algorithms.frames import body_placements
@@ -17,6 +18,8 @@ from warpdyn.algorithms.simulation.pair_slots.numbered_bodies import (
     placement_of,
 )
 from warpdyn.execution.request.evaluate import tree_of
+from warpdyn.recording.graph import Graph
+from warpdyn.recording.recorder import Symbol
 
 MODEL = (
     wd.ModelBuilder("world")
@@ -41,6 +44,18 @@ def test_a_body_is_read_by_its_number() -> None:
         b = np.arange(1.0, 7.0)
         wanted = np.linalg.solve(np.array(H, float)[k, k], b)
         np.testing.assert_allclose(body.mass.inverse_times(b.tolist()), wanted)
+
+
+def test_a_single_body_may_be_read_inside_of_loops() -> None:
+    """Then its row is in memory if it is computed; several bodies are in memory in any case."""
+    rows = [[Symbol(Graph(), 0)] * 45, [2.0] * 45]
+    for count in (1, 2):
+        bodies = FreeBodiesAt((0, 1)[:count], RowsByNumber(rows[:count]))
+        assert bodies.rows is not None and len(bodies.rows.arrays) == count - 1
+        inside = bodies.read_inside()
+        assert inside.rows is not None and len(inside.rows.arrays) == 1
+        assert (inside is bodies) is (count == 2)
+    assert FreeBodiesAt((), None).read_inside().rows is None
 
 
 def test_rows_give_the_velocity_of_a_point() -> None:

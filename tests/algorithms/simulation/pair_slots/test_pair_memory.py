@@ -35,10 +35,11 @@ def test_a_group_has_the_contacts_of_its_pairs() -> None:
     assert memory.members[1] == [0.0, 0.0] and not memory.members.arrays  # all are equal
     assert memory.properties[1] == [0.2, 1e4, 0.01]
     assert memory.arrays == [memory.rows, memory.filled, *memory.properties.arrays]
-    impulses, features = [[0.0] * 3] * 5, [9.0] * 5
-    memory.spread(PAIRS, impulses, features)
+    impulses, features, forces = [[0.0] * 3] * 5, [9.0] * 5, [[0.0] * 3] * 3
+    memory.spread(PAIRS, 0.5, impulses, features, forces)
     assert features == [0.0, 1.0, 9.0, 3.0, 4.0]
     assert impulses == [*IMPULSES[:2], [0.0] * 3, *IMPULSES[3:]]
+    assert forces == [[20.0, 24.0, 28.0], [0.0] * 3, [140.0, 144.0, 148.0]]
 
 
 def test_a_slot_without_a_pair_has_its_own_rows() -> None:
@@ -90,7 +91,7 @@ def test_positions_of_contacts_are_stored_on_request() -> None:
     memory = replace(memory, rows=RowArray(rows))
     positions, impulses = [[0.0] * 3] * 5, [[0.0] * 3] * 5
     memory.spread_positions(PAIRS, positions)
-    memory.spread(PAIRS, impulses, [0.0] * 5)
+    memory.spread(PAIRS, 0.5, impulses, [0.0] * 5, [[]] * 3)
     assert positions[0] == [7.0, 8.0, 9.0] and impulses[0] == IMPULSES[0]
 
 

@@ -19,8 +19,9 @@ from warpdyn.algorithms.simulation.pair_slots.pairs_at import (
     depth_first,
     rows_acted_on,
 )
-from warpdyn.execution.request.evaluate import tree_of
-from warpdyn.recording.program import record
+from warpdyn.execution.request.call import input_shapes
+from warpdyn.execution.request.evaluate import record_call, tree_of
+from warpdyn.recording.program import Program, record
 
 CUBE = wd.description.Box(0.1, 0.1, 0.1)
 SCENE = (
@@ -81,6 +82,22 @@ def test_responses_of_a_contact_equal_those_of_the_mass_matrix(
     Y = np.array(contact.Y, float)
     np.testing.assert_allclose(Y @ Y.T, G, atol=1e-9 * abs(G).max())
     np.testing.assert_allclose(contact.coupling, G[:2, 2], atol=1e-9 * abs(G).max())
+
+
+def test_the_contacts_of_a_single_pair_are_computed_in_loops() -> None:
+    """Where the pair is far, a step leaves them out. Edges of two boxes need nine reciprocal roots, and the
+    orientation of the body after the step needs one."""
+    scene = ARM.with_object("cube", CUBE, mass=1.0)
+    boxes = (ContactShape(name, "box", (0.05,) * 3) for name in ("panda_hand", "cube"))
+    zero, q = np.zeros(scene.nv), np.zeros(scene.nq)
+    call = wd.step.describe(scene, q, zero, zero, points=[], pairs=[ContactPair(*boxes)], dt=0.002)
+    program = record_call(call, input_shapes(call), True)
+
+    def roots(part: Program) -> int:
+        return sum(s.operation == "rsqrt" for s in part.statements)
+
+    assert roots(program) == 1
+    assert max(map(roots, program.routines.values())) >= 9
 
 
 def test_joints_that_carry_both_shapes_have_no_entry() -> None:

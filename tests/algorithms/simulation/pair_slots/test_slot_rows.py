@@ -102,7 +102,7 @@ def impulses_of_a_heap(moments: int) -> tuple[np.ndarray, np.ndarray]:
     others = OtherConstraints(rows_of([], mass), (), (), (), ())
     free = (v - 0.02).tolist()
     found = slot_sweeps(tree, q.tolist(), v.tolist(), free, mass, 0.002, touching.memory, others, 4)
-    return np.array(found.v, float), np.array(touching.contacts[0], float)
+    return np.array(found.v, float), np.array(touching.results(0.002)[0], float)
 
 
 @pytest.mark.parametrize("moments", [0, 3])

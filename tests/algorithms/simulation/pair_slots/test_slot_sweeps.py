@@ -131,7 +131,9 @@ def test_sweeps_over_slots_equal_sweeps_over_all_contacts(
     found, wanted, touching = sweep_slots(model, robot, sweeps)
     np.testing.assert_allclose(found.v, wanted, atol=1e-10)
     assert len(found.impulses) == 12 * bool(robot)  # only of the four feet
-    impulses, features = touching.contacts
+    impulses, features, forces = touching.results(DT)
+    of_pairs = np.array(impulses, float).reshape(-1, 4, 3).sum(axis=1)
+    np.testing.assert_allclose(np.array(forces, float), of_pairs / DT, atol=1e-9)
     pressed = np.linalg.norm(np.array(impulses, float), axis=1)
     assert (pressed > 1e-4).sum() >= 4 and found.left_out == 0
     assert features[4:8] == [-1.0] * 4  # the lowest cube and the highest one
@@ -141,7 +143,7 @@ def test_pairs_without_a_slot_have_no_impulse() -> None:
     """Two pairs of cubes are near, and there is one slot."""
     found, wanted, touching = sweep_slots(PILE, 0, 4, slots=1)
     assert found.left_out == 1.0 and abs(np.subtract(found.v, wanted)).max() > 1e-3
-    assert not np.any(touching.contacts[0][8:12])
+    assert not np.any(touching.results(DT)[0][8:12])
 
 
 def test_sweeps_over_slots_keep_closed_loops_closed() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ....algebra.row_arrays import RowArray, loop, write_row_if_needed
+from ....algebra.row_arrays import RowArray, loop, step_if_needed, write_row_if_needed
 from ....algebra.rows_by_number import RowsByNumber
-from ....algebra.scalar import Scalar, absolute, maximum, select_less_equal
+from ....algebra.scalar import Scalar, absolute, maximum, select_less, select_less_equal
 from ....algebra.spatial import Vector
-from ...collision.contact import clamp
-from .ground_points import PlacedPoints, above_reach
+from ...collision.box_box import face_separation
+from ...collision.contact import ShapeAt, clamp
+from .ground_points import MARGIN, REACHES, PlacedPoints, above_reach
 from .pair_memory import PairMemory
 from .shape_rows import ShapeRow, bounding_radius, length
 
@@ -20,22 +21,32 @@ poor test."""
 
 
 def near_pairs(
-    memory: PairMemory, shapes: Sequence[RowsByNumber]
+    memory: PairMemory, shapes: Sequence[RowsByNumber], by_contact: bool = False
 ) -> tuple[RowArray, Scalar, Scalar]:
     """Numbers within the group of the pairs that may touch in this step, in their order; how many
     these are; and how many of them have no slot.
 
     `shapes`: those of each side (`moving_shapes`). A slot without a pair has the number of pairs of
-    the group.
+    the group. `by_contact`: leave out boxes none of whose contacts takes a slot (`TouchingContacts`).
     """
     first, second = (side.shapes for side in memory.group.sides)
     radii = [max(map(bounding_radius, shapes)) for shapes in (first, second)]
+    kinds = first[0].kind, second[0].kind
+
+    def both(members: Sequence[Scalar]) -> list[ShapeRow]:
+        return [ShapeRow.of(rows[k]) for rows, k in zip(shapes, members, strict=True)]
 
     def apart(members: Sequence[Scalar]) -> Scalar:
-        a, b = (ShapeRow.of(rows[k]) for rows, k in zip(shapes, members, strict=True))
-        return _apart(first[0].kind, a, second[0].kind, b, radii)
+        a, b = both(members)
+        return _apart(kinds[0], a, kinds[1], b, radii)
 
-    return _near(memory, apart, [array for rows in shapes for array in rows.arrays])
+    def too_far(members: Sequence[Scalar]) -> Scalar:
+        a, b = both(members)
+        boxes = (ShapeAt("box", tuple(x.size), x.placement) for x in (a, b))
+        return face_separation(*boxes) - ((a.reach + b.reach) * REACHES + MARGIN)
+
+    exact = too_far if by_contact and kinds == ("box", "box") else None
+    return _near(memory, apart, [array for rows in shapes for array in rows.arrays], exact)
 
 
 def near_points(
@@ -51,17 +62,32 @@ def near_points(
 
 
 def _near(
-    memory: PairMemory, apart: Callable[[Sequence[Scalar]], Scalar], read: Sequence[RowArray]
+    memory: PairMemory,
+    apart: Callable[[Sequence[Scalar]], Scalar],
+    read: Sequence[RowArray],
+    exact: Callable[[Sequence[Scalar]], Scalar] | None = None,
 ) -> tuple[RowArray, Scalar, Scalar]:
     """The results of `near_pairs`. `apart`: a number above 0 for the two shapes of a pair, by their
-    numbers, if they stay apart. `read`: the arrays that it reads."""
+    numbers, if they stay apart. `read`: the arrays that it reads. `exact`: the same, for pairs that do
+    not stay apart by the first one."""
     group, members = memory.group, memory.members
     none = float(len(group))
     numbers = RowArray([[none]] * (group.slots + 1))  # the last row takes pairs without a slot
 
+    def if_not(far: Callable[[Sequence[Scalar]], Scalar], n: Scalar, near: Scalar) -> Scalar:
+        """`near`, or 0 for a pair that is far."""
+
+        def check(_: list[Scalar], __: Sequence[RowArray]) -> Sequence[Scalar]:
+            return [select_less(0.0, far(members[n]), 0.0, near)]
+
+        # Only a few pairs come this far, so where no environment needs it, it is left out.
+        return step_if_needed(near, check, [0.0], [*members.arrays, *read])[0]
+
     def visit(n: Scalar, state: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:
         (count,) = state
         near = select_less_equal(apart(members[n]), 0.0, 1.0, 0.0)
+        if exact is not None:
+            near = if_not(exact, n, near)
         # The next pair overwrites a pair that is not near.
         write_row_if_needed(near, arrays[0], count, [n])
         return [count + near]

@@ -4,7 +4,7 @@ environments."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ....algebra.linear import Factors
 from ....algebra.rotations import Rotation, as_matrix
@@ -90,6 +90,12 @@ class FreeBodiesAt:
             velocities = [x[n] for x in (free, v) for n in tree.bodies[i].v_index]
             rows.append([*entries_of(X[i]), *reciprocal, *below, *velocities])
         return cls(tuple(bodies), RowsByNumber(rows) if rows else None)
+
+    def read_inside(self) -> FreeBodiesAt:
+        """The same bodies, read from memory in loops even if there is only one (`RowsByNumber`)."""
+        if self.rows is None or len(self.bodies) > 1:
+            return self
+        return replace(self, rows=RowsByNumber(self.rows.rows, read_inside=True))
 
     def __getitem__(self, number: Scalar) -> FreeBodyAt:
         """The body of a number."""

@@ -113,13 +113,25 @@ class PairMemory:
         loop(count, step, [], [self.rows], needed)
 
     def spread(
-        self, pairs: Sequence[ContactPair], impulses: list[Sequence[Scalar]], features: list[Scalar]
+        self,
+        pairs: Sequence[ContactPair],
+        dt: float,
+        impulses: list[Sequence[Scalar]],
+        features: list[Scalar],
+        forces: list[list[Scalar]],
     ) -> None:
-        """Write the impulses and features of its contacts to their places among all contacts."""
-        width = impulse_width([self.group.moments])
-        for row, k in enumerate(_places(self.group, pairs)):
-            features[k], *impulse = self.rows[row]
-            impulses[k] = impulse[:width]
+        """Write the impulses and features of its contacts to their places among all contacts, and the
+        forces on the second shapes in a step of `dt` seconds to those among all pairs [N]."""
+        width, contacts = impulse_width([self.group.moments]), self.group.contacts
+        places = _places(self.group, pairs)
+        for n, pair in enumerate(self.group.pairs):
+            # The force of a pair directly follows its impulses, so that no impulse has to be kept.
+            total: list[Scalar] = [0.0, 0.0, 0.0]
+            for row in range(n * contacts, (n + 1) * contacts):
+                features[places[row]], *impulse = self.rows[row]
+                impulses[places[row]] = impulse[:width]
+                total = [x + dx for x, dx in zip(total, impulse[:3], strict=True)]
+            forces[pair] = [x * (1.0 / dt) for x in total]
 
     def spread_positions(
         self, pairs: Sequence[ContactPair], positions: list[Sequence[Scalar]]
@@ -197,18 +209,18 @@ class TouchingBodies:
         ]
         return cls(pairs, memory)
 
-    @property
-    def contacts(self) -> tuple[list[Sequence[Scalar]], list[Scalar]]:
-        """Impulses and features of the contacts of all pairs. If some pairs have friction moments,
-        each impulse has six entries."""
+    def results(self, dt: float) -> tuple[list[Sequence[Scalar]], list[Scalar], list[list[Scalar]]]:
+        """Impulses and features of the contacts of all pairs, and the forces on the second shapes in a
+        step of `dt` seconds. If some pairs have friction moments, each impulse has six entries."""
         count = sum(pair.contacts for pair in self.pairs)
         impulses: list[Sequence[Scalar]] = [[]] * count
         features: list[Scalar] = [0.0] * count
+        forces: list[list[Scalar]] = [[]] * len(self.pairs)
         for each in self.memory:
-            each.spread(self.pairs, impulses, features)
+            each.spread(self.pairs, dt, impulses, features, forces)
         if any(each.group.moments for each in self.memory):
             impulses = [[*each, *[0.0] * (6 - len(each))] for each in impulses]
-        return impulses, features
+        return impulses, features, forces
 
     @property
     def positions(self) -> list[Sequence[Scalar]]:

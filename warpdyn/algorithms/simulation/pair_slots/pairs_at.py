@@ -98,8 +98,12 @@ class PairsAt:
     """
 
     def __init__(self, tree: Tree, memory: PairMemory, moment: Moment, free: FreeBodiesAt):
-        self.tree, self.memory, self.moment, self.free = tree, memory, moment, free
+        self.tree, self.memory, self.moment = tree, memory, moment
         self.group = group = memory.group
+        # All that a group computes of its only pair is computed in its loops: where the pair is far
+        # away in all environments, it is left out.
+        single = len(group) == 1
+        self.free = free = free.read_inside() if single else free
         moved = [b for s in group.sides if s.mover is Mover.JOINTS for b in s.bodies]
         self.carriers = depth_first(tree, sorted({i for b in moved for i in tree.path(b)}))
         self.rows = rows_acted_on(tree, moment.mass, self.carriers, free.bodies)
@@ -111,7 +115,7 @@ class PairsAt:
         """The shapes of both sides in the world; none for points on the ground."""
         if not group.on_ground:
             self.moving = [
-                moving_shapes(tree, moment.X, side, moment.free, moment.dt, self.carriers)
+                moving_shapes(tree, moment.X, side, moment.free, moment.dt, self.carriers, single)
                 for side in group.sides
             ]
         self.shapes = [] if self.points else [self._shapes(side) for side in range(2)]

@@ -46,11 +46,12 @@ def moving_shapes(
     v: Sequence[Scalar],
     dt: float,
     carriers: Sequence[int] = (),
+    read_inside: bool = False,
 ) -> RowsByNumber:
     """The shapes of a side in the world, each a `ShapeRow`.
 
     `X`: placements of bodies in the world; `v`: the velocity in the step; `carriers`: bodies in the
-    order of their numbers. Other bodies have the number -1.
+    order of their numbers. Other bodies have the number -1. `read_inside`: as in `RowsByNumber`.
     """
     rows = []
     for shape, body in zip(side.shapes, side.bodies, strict=True):
@@ -63,7 +64,7 @@ def moving_shapes(
             speed = length(linear) + length(motion.angular) * radius
         number = float(carriers.index(body)) if body in carriers else -1.0
         rows.append(ShapeRow(placement, speed * dt, radius, number, shape.size).numbers)
-    return RowsByNumber(rows)
+    return RowsByNumber(rows, read_inside)
 
 
 def bounding_radius(shape: ContactShape) -> float:

@@ -116,7 +116,8 @@ def _slots(
             points = moving_points(tree, moment.X, memory.group.sides[1], moment.free)
             numbers, near, _ = near_points(memory, points, moment.dt)
         else:
-            numbers, near, without = near_pairs(memory, pairs.moving)
+            by_contact = touch_one_by_one(memory.group)
+            numbers, near, without = near_pairs(memory, pairs.moving, by_contact)
             left_out = left_out + without
         selection: Selection = NearPairs(pairs, numbers, near)
         if touch_one_by_one(memory.group):
