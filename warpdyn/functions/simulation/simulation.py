@@ -185,6 +185,7 @@ class Simulation(BoundAttributes):
             self._advance = prepare(self._call).bind()  # preparing the bound call launches it once
         else:
             self._advance()
+        self._library.mark_written(self._call.out)
 
     def reset(self, where: Any = None, *, q: Any = None, v: Any = None) -> None:
         """Reset all environments, or those of a mask (envs,) or of indices.
