@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model.description import ModelError, Pose
+from .mjcf_contact_attributes import may_touch
 from .mjcf_inertia import Part
 from .mjcf_values import MjcfValues
 
@@ -37,5 +38,4 @@ def grounds_of(values: MjcfValues, geoms: Sequence[Part]) -> list[dict[str, str]
                 continue
             (level if is_level_at_zero(pose) else others).append(written)
     grounds = level + fields
-    touched = any(each.get(m, "1") != "0" for each in grounds for m in ("contype", "conaffinity"))
-    return grounds if touched else grounds + others
+    return grounds if any(map(may_touch, grounds)) else grounds + others
