@@ -352,3 +352,30 @@ def test_arrays_of_a_launch_are_written_and_not_replaced() -> None:
     with pytest.raises(AttributeError, match=r"scales cannot be replaced; .*env.scales\[:\]"):
         env.scales = scales.clone()
     assert list(copy.deepcopy(env.numbers)) == list(env.numbers)
+
+
+def test_backward_refuses_results_that_a_later_step_has_overwritten() -> None:
+    """Results are valid until the step after the next; the weights of a policy would get gradients
+    of later observations."""
+    env = rl.VecEnv(Hold(), 3)
+    weights, action = torch.ones(6, requires_grad=True), torch.full((3, 2), 0.1)
+
+    def loss(seen: Any) -> torch.Tensor:
+        return (seen["policy"] * weights).sum()
+
+    first = loss(env.reset()[0])
+    second = loss(env.step(action)[0])
+    carried = (env.carried["q"] * weights[:2]).sum()
+    second.backward(retain_graph=True)
+    first.backward(retain_graph=True)
+    third = loss(env.step(action)[0])
+    fourth = loss(env.step(action)[0])
+    for stale in (first, second, carried):
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            stale.backward()
+    third.backward(retain_graph=True)
+    fourth.backward(retain_graph=True)
+    env.reset()
+    fourth.backward()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        third.backward()

@@ -82,6 +82,10 @@ REFUSED: tuple[tuple[Callable[[Any, Any], Any], str], ...] = (
     (lambda x, M: np.linalg.norm(np.stack([M, M]), 2), "ord=None"),
     (lambda x, M: np.linalg.norm(np.stack([M, M]), axis=(0, 1, 2)), "one axis or two"),
     (lambda x, M: np.linalg.norm(M, axis=5), "axis 5 is out of bounds"),
+    (lambda x, M: np.linalg.norm(x, axis=()), "one axis or two"),
+    (lambda x, M: np.linalg.norm(x[0], axis=0), "a single number has no axis 0"),
+    (lambda x, M: np.mean(x[0], axis=-1), "a single number has no axis -1"),
+    (lambda x, M: x[0].mean(axis=0), "a single number has no axis 0"),
 )
 
 

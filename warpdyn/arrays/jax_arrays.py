@@ -15,8 +15,8 @@ from .protocol import View, wrong_dtype
 
 
 class JaxArrays(NumpyArrays):
-    """JAX on the CPU. Traced arrays, and those on a GPU, are handled earlier, by
-    `execution/autodiff/jax_gradients.py`."""
+    """JAX on the CPU. Traced arrays, and those on a GPU or on several devices, are handled earlier,
+    by `execution/autodiff/jax_gradients.py`."""
 
     name, array_type, operations = "jax", (jax.Array, jax.core.Tracer), jnp
     edge = "jax"
@@ -26,6 +26,8 @@ class JaxArrays(NumpyArrays):
     def sort(self, array: Any) -> tuple[Any, ...]:
         # platform() of a deleted array ends the process.
         if isinstance(array, jax.core.Tracer) or array.is_deleted() or array.platform() != "cpu":
+            return ()
+        if type(array.sharding) is not jax.sharding.SingleDeviceSharding:
             return ()
         return array.dtype, array.shape
 
@@ -39,6 +41,11 @@ class JaxArrays(NumpyArrays):
             raise ValueError(
                 f"{name} is a JAX array on {array.devices()}; "
                 "warpdyn accepts JAX arrays on the CPU only"
+            )
+        if len(array.devices()) > 1:
+            raise ValueError(
+                f"{name} is a JAX array on {len(array.devices())} devices; gather it first: "
+                f"jax.device_put({name}, jax.devices()[0])"
             )
         if array.dtype not in (np.float32, np.float64):
             raise wrong_dtype(name, array.dtype, f"{name}.astype(jnp.float32)")

@@ -23,6 +23,9 @@ transforms = torch._C._are_functorch_transforms_active
 followers = torch._C._len_torch_dispatch_stack
 """A function that counts the modes, such as a tracer's, that intercept operations on tensors."""
 
+tracing = torch._C._is_tracing
+"""A function that is true if `torch.jit.trace` records the running code."""
+
 PLAIN = frozenset((torch.Tensor, torch.nn.Parameter))
 """Types of tensors that consist only of numbers in memory, and possibly a gradient."""
 
@@ -121,7 +124,7 @@ class TorchArrays(LikeNumpy):
         return partial(torch.empty_like, self.allocate(device, single, (1,)).expand(shape))
 
     def at_rest(self) -> bool:
-        return not (followers() or transforms() or forward_ad._current_level >= 0)
+        return not (followers() or transforms() or forward_ad._current_level >= 0 or tracing())
 
     def mark_written(self, arrays: Sequence[torch.Tensor]) -> None:
         # A backward pass that reads the old numbers then raises.

@@ -49,6 +49,7 @@ struct Native {
     I32 (*strides)(void*, const I64**);
     I32 (*data)(void*, I64*);
     bool (*follows)();  // whether gradients are asked for
+    void* const* (*tracing)();  // where torch.jit.trace has its state, which is null while nothing is traced
     I64 cpu, strided;
     // Where a tensor has its dispatch keys, in words of 64 bits, and those that a tensor of plain numbers may have:
     // not those of lazy negation, lazy zeros or functionalisation.
@@ -122,7 +123,7 @@ struct Native {
   static bool at_rest(const Table& table) {
     const Python& python = table.python;
     const Torch& torch = *table.torch;
-    return !integer(python, python.PyObject_CallObject(torch.followers, nullptr)) &&
+    return !*torch.tracing() && !integer(python, python.PyObject_CallObject(torch.followers, nullptr)) &&
            !integer(python, python.PyObject_CallObject(torch.transforms, nullptr)) &&
            integer(python, python.PyObject_GetAttr(torch.forward_mode, torch.level)) == -1;
   }

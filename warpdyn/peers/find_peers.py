@@ -11,6 +11,7 @@ from pathlib import Path
 from ..model import Model
 from ..model.description import Joint
 from ..model.names import ModelError
+from ..model.writers.to_urdf import urdf_text
 from .mujoco import MuJoCo
 from .peer import NotComparable, Peer, bare
 from .pinocchio import Pinocchio
@@ -62,7 +63,7 @@ def urdf_of(model: Model, path: Path) -> str:
     if bare(text).tag == "robot":
         return text
     # Peers compute the functions of the tree, in which loops are open.
-    return replace(model, joints=tuple(map(_with_all_limits, model.joints)), loops=()).to_urdf()
+    return urdf_text(replace(model, joints=tuple(map(_with_all_limits, model.joints)), loops=()))
 
 
 def _with_all_limits(joint: Joint) -> Joint:

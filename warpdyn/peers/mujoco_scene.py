@@ -16,6 +16,7 @@ from lxml import etree
 
 from ..model import Model
 from ..model.scene.free_bodies import free_joints, internal_joints
+from ..model.writers.to_urdf import urdf_text
 from .mujoco import for_mujoco, urdf_spec
 from .mujoco_pairs import PairOfGeoms, add_pairs, links_of
 from .peer import refuse_mimic_joints
@@ -173,7 +174,7 @@ def _with_light_links(model: Model) -> Model:
 def _rubbing(model: Model, fused: bool) -> etree._Element:
     """The robot's URDF for MuJoCo: without shapes, and with the friction of the model."""
     joints = (replace(joint, armature=0.0, effects=()) for joint in model.joints)
-    root = for_mujoco(replace(model, joints=tuple(joints)).to_urdf(), fused)
+    root = for_mujoco(urdf_text(replace(model, joints=tuple(joints))), fused)
     for joint in model.joints:
         for effects in joint.effects:
             element = root.find(f"joint[@name='{joint.name}']")

@@ -12,6 +12,7 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 
+from ..arrays.torch_arrays import LIBRARY as TORCH
 from ..execution.batched import bind
 from ..functions.whole_numbers import whole_number
 from ..model.old_members import OldMember
@@ -158,6 +159,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             self._starts[self._turn] = bind(self._kernels.start, self.task.model, *arrays, out=out)
         else:
             start()
+        self._mark_written(groups)
         return self._observation(groups), {}
 
     def step(self, action: Any) -> Any:
@@ -181,6 +183,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             self._runs[self._turn] = run
         else:
             run()
+        self._mark_written(seen)
         if self._waits:
             self._collect_wrong_rewards(seen)
         elif not bool(torch.isfinite(seen["reward"]).all()):
@@ -279,6 +282,11 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     def fixed_arguments(self) -> tuple[torch.Tensor, ...]:
         """Numbers and tables, the last arguments of every kernel."""
         return (*self.numbers.values(), *self.tables.values())
+
+    def _mark_written(self, results: dict[str, torch.Tensor]) -> None:
+        """Tell Torch that a launch has written the state and these results. A backward pass that
+        needs their former numbers then raises."""
+        TORCH.mark_written((*self.carried.values(), *results.values()))
 
     def _results(self, conditions: torch.Tensor) -> dict[str, torch.Tensor]:
         """Arrays for the results of a step; `conditions` has the rows of `CONDITIONS`."""

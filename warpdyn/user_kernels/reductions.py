@@ -145,12 +145,19 @@ def _choosing_function(name: str) -> Callable[..., Any]:
     return form
 
 
+def _refuse_axes_of_number(name: str, entries: Any, axis: Any) -> None:
+    """Raise for an axis of a single number. NumPy's sums accept 0 and -1, these functions do not."""
+    if not entries.ndim and axis is not None and np.size(axis):
+        refuse(f"np.{name} of a single number has no axis {axis}")
+
+
 def mean(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **more: Any
 ) -> Values:
     """`np.mean`; NaN of no entries."""
     check_options("mean", {**more, "dtype": dtype, "out": out})
     entries = numbers_of(objects(a))
+    _refuse_axes_of_number("mean", entries, axis)
     total = reduce_axes("add", entries, axis, keepdims)
     count = int(np.prod([entries.shape[k] for k in _axes("add", entries, axis)], dtype=int))
     return of(function("multiply")(total, 1 / count if count else np.nan))
@@ -162,7 +169,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> V
     axes = entries.ndim if axis is None else np.size(axis)
     if not (ord is None or (ord == 2 and axes == 1) or (ord == "fro" and axes == 2)):
         refuse(f"np.linalg.norm has ord=None and, of vectors, 2 in a kernel, got {ord!r}")
-    if axis is not None and axes > 2:
+    _refuse_axes_of_number("linalg.norm", entries, axis)
+    if axis is not None and axes not in (1, 2):
         refuse(f"np.linalg.norm has one axis or two, got {axis}")
     squares = objects(of(function("multiply")(entries, entries)))
     squares = reduce_axes("add", squares, axis, keepdims)

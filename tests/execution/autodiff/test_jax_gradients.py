@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -297,3 +300,38 @@ def test_vmap_of_a_derivative_by_a_table_is_refused() -> None:
     assert slopes.shape == (3, 4) and slopes.sum() == pytest.approx(5.0)
     with pytest.raises(TypeError, match="vmap of a derivative by a table: give one dimension"):
         jax.vmap(jax.grad(total, 1), (0, None))(q, table)
+
+
+DIVIDED = """
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+import warpdyn as wd
+
+model = wd.load_robot("double_pendulum")
+q, v, a = (np.random.default_rng(k).normal(size=(8, 2)).astype(np.float32) for k in range(3))
+rows = NamedSharding(Mesh(np.array(jax.devices()), ("devices",)), PartitionSpec("devices"))
+divided = [jax.device_put(x, rows) for x in (q, v, a)]
+wanted = wd.rnea(model, q, v, a)
+for arrays in ([jnp.asarray(x) for x in (q, v, a)], divided, [divided[0], v, a]):
+    for _ in range(4):  # the call becomes a cached one
+        assert np.abs(wd.rnea(model, *arrays) - wanted).max() < 1e-5
+gradient = jax.grad(lambda x: (wd.rnea(model, divided[0], x, divided[2]) * a).sum())(divided[1])
+assert np.abs(gradient - wd.vjp(wd.rnea, model, q, v, a, cotangents=a)[1]).max() < 1e-5
+assert len(divided[0].devices()) == 4, "the sharding of the caller's arrays has changed"
+try:
+    wd.bind(wd.rnea, model, *divided)
+except ValueError as error:
+    assert "q is a JAX array on 4 devices; gather it first" in str(error), error
+else:
+    raise AssertionError("bind took an array without memory of its own")
+"""
+
+
+def test_arrays_on_several_devices_are_read_as_a_whole() -> None:
+    """Calls outside jit read the part on one device, and removed devices from the set that JAX
+    keeps in the sharding of the arrays."""
+    flags = "--xla_force_host_platform_device_count=4"
+    environment = os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
+    command = [sys.executable, "-c", DIVIDED]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
@@ -88,3 +89,27 @@ def test_plans_are_forgotten(monkeypatch: pytest.MonkeyPatch, launches: list[Any
     monkeypatch.setattr(torch_operator, "MOST", 2)
     compiled(*numbers(4, 0))
     assert len(torch_operator._plans) == 1 and kinds not in torch_operator._plans
+
+
+@pytest.mark.parametrize("runs", [0, 3, 40])
+@pytest.mark.parametrize("differentiated", [False, True])
+def test_traced_functions_call_the_kernel(runs: int, differentiated: bool) -> None:
+    """`torch.jit.trace` saw no operation in a call, and kept the result as a constant. Calls are
+    traced before they are cached, as cached calls and as calls in C."""
+    model = wd.load_robot("double_pendulum")
+    q, v, other_q, other_v = torch.rand(4, 3, 2, dtype=torch.float64)
+    example = v.clone().requires_grad_(differentiated)
+    for _ in range(runs):
+        wd.rnea(model, q, example, None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # tracing is deprecated, and warns of checks of shapes
+        traced = torch.jit.trace(lambda q, v: wd.rnea(model, q, v, None).sin(), (q, example))
+    given = other_v.clone().requires_grad_(differentiated)
+    result, wanted = traced(other_q, given), wd.rnea(model, other_q, other_v, None).sin()
+    assert torch.equal(result, wanted)
+    assert traced(*torch.rand(2, 5, 2, dtype=torch.float64)).shape == (5, 2)
+    if differentiated:
+        (gradient,) = torch.autograd.grad(result.sum(), given)
+        bar = wd.rnea(model, other_q, other_v, None).cos()
+        bars = wd.vjp(wd.rnea, model, other_q, other_v, None, cotangents=bar)
+        assert torch.allclose(gradient, bars[1])

@@ -341,7 +341,7 @@ def test_servos_with_several_controls_are_ignored(word: str) -> None:
 
 def test_actuators_of_disabled_groups_do_not_count_in_effort_limits() -> None:
     text = arm(
-        '<motor joint="a" ctrlrange="-1 1" group="1"/><motor joint="a" ctrlrange="-3 3"/>',
+        '<motor joint="a" ctrlrange="-1 1" group="+1"/><motor joint="a" ctrlrange="-3 3"/>',
         '<option actuatorgroupdisable="1"/>',
     )
     assert load(text).effort_limit[0] == 3.0

@@ -35,6 +35,9 @@ OF_GEOMS = (
     'contype="1 2"',
     'contype="2147483648"',
     'conaffinity="one"',
+    'group="x"',
+    'group="1.0"',
+    'group="3000000000"',
 )
 OF_PAIRS = ('friction="1 1 1 1 1 1"', 'solreffriction="0.02 1 1"')
 

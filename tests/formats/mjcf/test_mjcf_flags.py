@@ -42,6 +42,7 @@ def torques(text: str) -> tuple[np.ndarray, np.ndarray]:
         ('clampctrl="disable"', ""),
         ('energy="enable"', 'actuatorgroupdisable="2"'),
         ('energy="enable"', 'actuatorgroupdisable="2 0"'),
+        ('energy="enable"', 'actuatorgroupdisable=" 02  +0 "'),
     ],
 )
 def test_flags_switch_forces_off_as_in_mujoco(flag: str, option: str) -> None:
@@ -127,3 +128,9 @@ def test_refsafe_disable_permits_short_time_constants() -> None:
 def test_a_flag_must_be_enable_or_disable() -> None:
     with pytest.raises(ModelError, match='spring is "off"; it must be "enable" or "disable"'):
         load(TEXT.format(flag='spring="off"', option=""))
+
+
+def test_groups_that_are_no_whole_numbers_are_refused() -> None:
+    text = TEXT.format(flag='energy="enable"', option='actuatorgroupdisable="2 x"')
+    with pytest.raises(ModelError, match='actuatorgroupdisable is "2 x"; it must be whole'):
+        load(text)

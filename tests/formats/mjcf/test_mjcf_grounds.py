@@ -82,9 +82,10 @@ def test_a_pair_with_a_wall_is_remarked_and_not_a_ground_contact() -> None:
 
 
 def test_a_floor_without_contacts_is_not_the_ground() -> None:
-    drawn = 'contype="0" conaffinity="0"'
-    world = LEVEL.format(drawn) + LOWER.format('friction="1.5"')
-    assert contact_of(world, "").friction == 1.5
+    for zero in ("0", " 0 ", "+0", "00"):
+        drawn = f'contype="{zero}" conaffinity="{zero}"'
+        world = LEVEL.format(drawn) + LOWER.format('friction="1.5"')
+        assert contact_of(world, "").friction == 1.5
 
 
 def test_a_single_ramp_is_the_ground() -> None:

@@ -246,12 +246,11 @@ def test_sizes_of_every_geom_type_are_read(geom: str, size: tuple | None) -> Non
     assert (said in model.warnings) == (size is None and not has_other_reason)
 
 
-def test_invalid_groups_and_masks_are_zero() -> None:
+def test_groups_and_masks_choose_the_shapes() -> None:
     """Group 2 is the last that is drawn. Each of the two masks suffices for a contact."""
     geoms = {
         "two": 'group="2"',
         "three": 'group="3"',
-        "word": 'group="x"',
         "none": 'contype="0" conaffinity="0"',
         "type": 'contype="2" conaffinity="0"',
         "affinity": 'contype="0" conaffinity="4"',
@@ -260,7 +259,7 @@ def test_invalid_groups_and_masks_are_zero() -> None:
     body = f'<body name="b"><joint/>{INERTIAL}{text}</body>'
     link = wd.load(f"<mujoco><worldbody>{body}</worldbody></mujoco>").link("b")
     assert [x.name for x in link.visuals] == [n for n in geoms if n != "three"]
-    assert [x.name for x in link.collisions] == ["two", "three", "word", "type", "affinity"]
+    assert [x.name for x in link.collisions] == ["two", "three", "type", "affinity"]
 
 
 def test_invalid_planes_next_to_a_free_base_are_not_counted() -> None:

@@ -218,8 +218,9 @@ def test_a_simulation_begins_at_the_configuration_of_the_file() -> None:
     assert np.allclose(wd.Simulation(MODEL, 1, start=home).q, home)
 
 
-def test_a_neutral_start_outside_the_limits_warns() -> None:
-    """Nobody has chosen it. A start that was passed, a "home" and stops within reach do not warn."""
+def test_a_start_outside_the_limits_warns() -> None:
+    """It may be in degrees, or the neutral one, which nobody has chosen. A configuration of the
+    model, which a file may draw outside the limits, and a start within reach do not warn."""
     builder = wd.ModelBuilder("leg").add_link("hip").add_link("shin", mass=1.0, com=(0, 0, -0.1))
     builder.add_joint("knee", "revolute", "hip", "shin", axis=(0, 1, 0), lower=-2, upper=-0.5)
     leg = builder.build()
@@ -232,6 +233,10 @@ def test_a_neutral_start_outside_the_limits_warns() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         wd.Simulation(leg, 2, points=[], start=[-1.0])
-        wd.Simulation(leg, 2, points=[], start=[0.0])
+        wd.Simulation(leg.with_configuration("up", [0.0]), 2, points=[], start="up")
         wd.Simulation(leg.with_configuration("home", [0.0]), 2, points=[])
         wd.Simulation(leg.with_limits("knee", upper=0.0), 2, points=[])
+    words = "start of leg: q in environment 1: knee is -90, outside -2 to -0.5; stops"
+    with pytest.warns(UserWarning, match=words) as caught:
+        wd.Simulation(leg, 2, points=[], start=[[-1.0], [-90.0]])
+    assert len(caught) == 1 and caught[0].filename == __file__

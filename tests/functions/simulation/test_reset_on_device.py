@@ -112,3 +112,11 @@ def test_a_simulation_and_its_bodies_are_reset_by_one_launch(
         assert states[0].keys() == states[1].keys()
         for name, x in states[0].items():
             np.testing.assert_array_equal(states[1][name], x, err_msg=name)
+
+
+def test_torch_knows_which_tensors_a_reset_has_written() -> None:
+    torch = pytest.importorskip("torch")
+    arrays = {"q": torch.ones(ENVS, 3), "v": torch.ones(ENVS, 3)}
+    before = [x._version for x in arrays.values()]
+    reset_on_device(library_of(arrays["q"]), None, None, arrays, {"q": [1.0, 2.0, 3.0]})
+    assert all(x._version > k for x, k in zip(arrays.values(), before, strict=True))

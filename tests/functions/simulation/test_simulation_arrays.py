@@ -136,3 +136,17 @@ def test_indices_on_a_gpu_are_checked_in_debug_mode_only(device: str) -> None:
             sim.reset(where)
     finally:
         wd.config.debug = False
+
+
+def test_backward_refuses_numbers_that_a_step_or_reset_has_overwritten() -> None:
+    """Torch saves the inputs of a network by reference: the gradients of its weights would be those
+    of a later state."""
+    torch = pytest.importorskip("torch")
+    sim = simulation(like=torch.zeros(1))
+    changes = (sim.step, sim.step, sim.reset, lambda: sim.reset([1]))
+    for change in (*changes, lambda: sim.restore(sim.state())):
+        weights = torch.ones(2, requires_grad=True)
+        loss = (sim.q * weights).sum() + (sim.v * weights).sum()
+        change()
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            loss.backward()

@@ -22,7 +22,7 @@ from torch.autograd import forward_ad
 from torch.utils import _pytree as pytree
 
 from ...arrays.torch_arrays import LIBRARY as TORCH
-from ...arrays.torch_arrays import followers, transforms
+from ...arrays.torch_arrays import followers, tracing, transforms
 from ...model import Model
 from ...model.params import Params
 from ..launch.batch_shape import all_in_rows, with_leading
@@ -95,7 +95,7 @@ class Operation:
     def carried_out(self, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
         """The results of a launch or, for a tracer, of the operator that represents it."""
         unusual = [x for x in tensors if type(x) is not Tensor]
-        if followers() or _without_memory(unusual):
+        if followers() or tracing() or _without_memory(unusual):
             return launch_by_operator(self, tensors)
         results = self.launch(self.call_with(tensors)).user_result()
         return results if isinstance(results, tuple) else (results,)

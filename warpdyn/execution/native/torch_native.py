@@ -21,7 +21,7 @@ from torch.autograd import forward_ad
 from torch.autograd.function import FunctionCtx
 
 from ...arrays.torch_arrays import LIBRARY as TORCH
-from ...arrays.torch_arrays import followers, transforms
+from ...arrays.torch_arrays import followers, tracing, transforms
 from ..autodiff.torch_hooks import apply_directly, replace_backward
 from ..repeat.planned_call import DifferentiatedPlan, LaunchPlan
 from ..run_once import run_once
@@ -45,6 +45,10 @@ _adding = Lock()
 _ASKED = ("dtype", "device_type", "layout", "dim", "sizes", "strides", "data_ptr")
 _CPU, _STRIDED = 0, 0
 
+_TRACING = "_ZN5torch3jit6tracer15getTracingStateEv"
+"""`torch::jit::tracer::getTracingState()`: a reference to a shared pointer, which is null while
+`torch.jit.trace` records nothing."""
+
 
 @cache
 def _library() -> ctypes.CDLL | None:
@@ -54,6 +58,7 @@ def _library() -> ctypes.CDLL | None:
         for name in _ASKED:
             getattr(library, f"aoti_torch_get_{name}")
         library.aoti_torch_grad_mode_is_enabled.restype = ctypes.c_bool
+        getattr(library, _TRACING).restype = ctypes.POINTER(ctypes.c_void_p)
     except (OSError, AttributeError):
         return None
     return library
@@ -120,6 +125,8 @@ def _as_expected() -> bool:
             if _property("device_type", each) != _CPU or _property("layout", each) != _STRIDED:
                 return False
             codes.add((kind, _property("dtype", each)))
+        if getattr(_library(), _TRACING)()[0] is not None and not tracing():
+            return False
         context: Any = FunctionCtx()
         context.save_for_backward(x)
         if context.to_save != (x,):
@@ -135,7 +142,7 @@ def torch_words() -> Words | None:
         return None
     if library is None or keys is None or not _as_expected():
         return None
-    names = [*(f"aoti_torch_get_{x}" for x in _ASKED), "aoti_torch_grad_mode_is_enabled"]
+    names = [*(f"aoti_torch_get_{x}" for x in _ASKED), "aoti_torch_grad_mode_is_enabled", _TRACING]
     asked = [ctypes.cast(getattr(library, x), ctypes.c_void_p).value or 0 for x in names]
     objects = (torch.Tensor, torch.nn.Parameter, True, torch.Tensor.data_ptr)
     objects += (followers, transforms, forward_ad)  # type: ignore[assignment]

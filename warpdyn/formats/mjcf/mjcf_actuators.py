@@ -109,7 +109,7 @@ def _reason_for_no_force(values: MjcfValues, element: Element, written: Attribut
     """The reason why an actuator's control does not act immediately; "" if it does."""
     if "actuation" in values.flags.disabled:
         return 'an actuator, which <flag actuation="disable"> switches off'
-    if written.get("group", "0") in values.flags.disabled_groups:
+    if values.number(element, "group", written, 0.0) in values.flags.disabled_groups:
         return "an actuator of a group in actuatorgroupdisable"
     if values.number(element, "delay", written, 0.0):
         return "an actuator with delay"
@@ -211,7 +211,7 @@ def with_effort_limits(values: MjcfValues, root: Element, joints: Sequence[Joint
         if tag not in ACTUATORS:
             continue
         law, written = _law_and_attributes(values, element)
-        if written.get("group", "0") in values.flags.disabled_groups:
+        if values.number(element, "group", written, 0.0) in values.flags.disabled_groups:
             continue
         force = _largest_force(values, element, law, written)
         for name, arm in _driven_joints(values, element, written, arms):

@@ -22,7 +22,10 @@ MOST_NUMBERS = {
 FRICTIONS_OF_PAIR = 5
 """The same for the friction of a <pair>."""
 
-WHOLE = ("condim", "priority", "contype", "conaffinity")
+MASKS = ("contype", "conaffinity")
+"""Attributes whose bits say what a geom touches."""
+
+WHOLE = ("condim", "priority", "group", *MASKS)
 """Attributes that are one whole number each."""
 
 CONDIMS = (1, 3, 4, 6)
@@ -55,6 +58,12 @@ def check_contact_attributes(values: MjcfValues, element: Element, written: Attr
     condim = written.get("condim", "").strip()
     if condim and int(condim) not in CONDIMS:
         raise values.refusal(element, f'condim is "{condim}"; it must be one of 1, 3, 4, 6')
+
+
+def may_touch(written: Attributes) -> bool:
+    """True if a checked geom has a bit of `contype` or `conaffinity`, both 1 unless they are
+    written."""
+    return any(int(written.get(mask, "").strip() or "1") for mask in MASKS)
 
 
 def _are_finite(text: str) -> bool:

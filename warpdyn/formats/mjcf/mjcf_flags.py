@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from lxml import etree
@@ -37,7 +38,10 @@ class Flags:
         self.overrides_contacts = written.get("override") == "enable"
         groups = [e.get("actuatorgroupdisable", "") for e in root.iterfind("option")]
         last = next((each for each in reversed(groups) if each), "")
-        self.disabled_groups = frozenset(last.split())
+        if not all(re.fullmatch(r"[+-]?[0-9]+", word) for word in last.split()):
+            said = f'actuatorgroupdisable is "{last}"; it must be whole numbers'
+            raise reading.refusal(root, said)
+        self.disabled_groups = frozenset(map(int, last.split()))
 
     def acting(self, number: float, flag: str, what: str, element: etree._Element) -> float:
         """The number, or 0 with a remark if the flag is disabled."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ...model.names import ModelError
 from ...model.poses_and_limits import Pose
+from .mjcf_contact_attributes import may_touch
 from .mjcf_inertia import Part
 from .mjcf_values import MjcfValues
 
@@ -38,5 +39,4 @@ def grounds_of(values: MjcfValues, geoms: Sequence[Part]) -> list[dict[str, str]
                 continue
             (level if is_level_at_zero(pose) else others).append(written)
     grounds = level + fields
-    touched = any(each.get(m, "1") != "0" for each in grounds for m in ("contype", "conaffinity"))
-    return grounds if touched else grounds + others
+    return grounds if any(map(may_touch, grounds)) else grounds + others

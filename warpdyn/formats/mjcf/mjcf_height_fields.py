@@ -19,6 +19,7 @@ from ..registry import MJCF
 from ..robot_source import RobotSource, tag_name
 from .mjcf_attach import mjcf_document
 from .mjcf_bodies import children
+from .mjcf_contact_attributes import check_contact_attributes, may_touch
 from .mjcf_files import Includes
 from .mjcf_grounds import is_level_at_zero
 from .mjcf_inertia import Part
@@ -83,8 +84,8 @@ def read_height_field(
 def _is_floor(values: MjcfValues, geom: Part) -> bool:
     """True for a plane z = 0 that can be touched."""
     element, written, X = geom
-    touched = any(written.get(mask, "1") != "0" for mask in ("contype", "conaffinity"))
-    if written.get("type") != "plane" or not touched:
+    check_contact_attributes(values, element, written)
+    if written.get("type") != "plane" or not may_touch(written):
         return False
     return is_level_at_zero(Pose.of(X.compose(values.shape_placement(element, written))))
 

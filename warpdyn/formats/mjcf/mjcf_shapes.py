@@ -16,6 +16,7 @@ from ...model.description import Geometry
 from ...model.names import ModelError
 from ...model.poses_and_limits import Pose
 from ..meshes.colors import Color, color_of
+from .mjcf_contact_attributes import may_touch
 from .mjcf_contacts import MjcfContacts
 from .mjcf_files import asset_file
 from .mjcf_grounds import GROUNDS, is_level_at_zero
@@ -136,12 +137,11 @@ class MjcfShapes:
                 on_ground=self.contacts.of(body, written),
                 touch=self.contacts.touch(written),
             )
-            shown = _whole(written.get("group", "0")) <= SHOWN
+            shown = int(written.get("group", "").strip() or "0") <= SHOWN
             if shown and shape.color is not None and shape.color[3] > 0:
                 visuals.append(shape)
             paired = self.contacts.in_pair(written.get("name"))
-            masks = (_whole(written.get(key, "1")) for key in ("contype", "conaffinity"))
-            if paired or any(masks):
+            if paired or may_touch(written):
                 if shape.shape in ("ellipsoid", "plane"):
                     self._leave_out(shape.shape)
                 else:
@@ -236,10 +236,3 @@ def _placement_of_file(
 
 def _numbers(text: str) -> tuple[float, ...]:
     return tuple(float(word) for word in text.split())
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        return 0

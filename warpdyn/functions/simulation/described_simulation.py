@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any, Literal, get_args
 
 from ...algorithms.simulation.contact_rows import ContactPoint
+from ...arrays import Array
 from ...execution.launch.state_checks import check_state
 from ...model import Model
 from ...model.ground_contact import STANDARD_WEIGHT, GroundContact
@@ -65,25 +66,33 @@ def _effects(owner: Any) -> tuple[Effects, ...]:
 
 
 def first_configuration(model: Model, start: object) -> object:
-    """The configuration `start`, or that of this name; None: "home", "qpos0" or the neutral one.
-
-    Nobody has chosen the neutral configuration, so a warning tells where it is outside the limits.
-    """
+    """The configuration `start`, or that of this name; None: "home", "qpos0" or the neutral one."""
     if isinstance(start, str):
         return model.configurations[start]
-    if start is not None:
-        return start
-    begin = start_of(model)
-    chosen = HOME in model.configurations or DRAWN in model.configurations
-    if not chosen and (outside := check_state(model, begin).warnings):
-        more = f" and {len(outside) - 1} more" if len(outside) > 1 else ""
-        warnings.warn(
+    return start_of(model) if start is None else start
+
+
+def check_start(model: Model, start: object, begin: Array) -> None:
+    """Raise if `begin`, the rows of `start`, are no states. Warn where they are outside the limits,
+    unless the model has this configuration by name, as files may draw a robot outside them."""
+    report = check_state(model, begin)
+    if report.errors:
+        raise ValueError(f"start is not a state: {report.errors[0]}")
+    named = HOME in model.configurations or DRAWN in model.configurations
+    if not report.warnings or isinstance(start, str) or (start is None and named):
+        return
+    outside = report.warnings
+    more = f" and {len(outside) - 1} more" if len(outside) > 1 else ""
+    place = f"{outside[0].removeprefix('q: ')}{more}"
+    if start is None:
+        said = (
             f"{model.name} has no configuration 'home' and starts in the neutral one, where "
-            f"{outside[0].removeprefix('q: ')}{more}; pass start=, or a model with a 'home': "
-            "model.with_configuration('home', q)",
-            stacklevel=3,
+            f"{place}; pass start=, or a model with a 'home': "
+            "model.with_configuration('home', q)"
         )
-    return begin
+    else:
+        said = f"start of {model.name}: {place}; stops push a joint back; angles are in radians"
+    warnings.warn(said, stacklevel=4)
 
 
 def with_description(

@@ -55,6 +55,7 @@ def reset_on_device(
     like = next(iter(arrays.values()))
     index = None if where is None else library.row_index(where, like)
     write_rows(writes, index, library.stream(writes[0].array.device))
+    library.mark_written(list(arrays.values()))
 
 
 def _of_kind(library: Library, values: Any, like: Any) -> Any:

@@ -26,6 +26,7 @@ from .contact_pairs import RIGID, PairContact, signs_between
 from .default_points import default_points, refuse_none
 from .described_simulation import (
     PassiveForces,
+    check_start,
     first_configuration,
     with_description,
     with_passive_forces,
@@ -70,8 +71,9 @@ class Simulation(BoundAttributes):
     `pair_contact`. Without pairs bodies touch the ground alone and pass through each other.
     start: (nq,) or (envs, nq), the first configuration of every environment, or the name of a
     configuration of the model; None for "home" if the model has it, else for "qpos0", in which an
-    MJCF file draws the robot, else for the neutral configuration, with a warning if it is outside
-    the position limits. It is also the first target of the drives.
+    MJCF file draws the robot, else for the neutral configuration. Numbers and a neutral
+    configuration outside the position limits give a warning. It is also the first target of the
+    drives.
     f_ext, gravity, params, the numbers of `ground` and of `control`, stops: as in `step`; arrays
     are read at each launch.
     latency: whole steps of `dt` after which targets reach the drives, a number or (envs,); then
@@ -162,7 +164,7 @@ class Simulation(BoundAttributes):
         )
         self._call = self._launch_call(self._with_memory(options, latency, longest_latency))
         check_bounds(self._call)
-        self._set_start(first_configuration(simulated, start))
+        self._set_start(start)
         self.reset()
         self._bind_attributes()
 
@@ -185,6 +187,7 @@ class Simulation(BoundAttributes):
             self._advance = prepare(self._call).bind()  # preparing the bound call launches it once
         else:
             self._advance()
+        self._library.mark_written(self._call.out)
 
     def reset(self, where: Any = None, *, q: Any = None, v: Any = None) -> None:
         """Reset all environments, or those of a mask (envs,) or of indices.
@@ -313,9 +316,9 @@ class Simulation(BoundAttributes):
 
     def _set_start(self, start: Any) -> None:
         """Fill `start`, and the first targets of the drives."""
-        begin = self._chosen.check_values("start", start, self.model.nq, None)
-        if wrong := check_state(self.model, begin).errors:
-            raise ValueError(f"start is not a state: {wrong[0]}")
+        chosen = first_configuration(self.model, start)
+        begin = self._chosen.check_values("start", chosen, self.model.nq, None)
+        check_start(self.model, start, begin)
         self._library.assign(self.start, slice(None), self._chosen.on_host(begin))
         if self.control is not None:
             held = held_positions(self.model, self._library.to_host(self.start))

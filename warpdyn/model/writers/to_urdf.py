@@ -10,12 +10,15 @@ from lxml import etree
 
 from ...algebra.scalar import as_number
 from ...algebra.spatial import Vector
-from ..closed_loops.loop import refuse_loops
 from ..description import Geometry, Joint, Link
 from ..joints import CONTINUOUS, URDF_KINDS
 from ..names import ModelError
 from ..poses_and_limits import EYE, ORIGIN, ZERO3, Limits, Matrix3, Pose, Vector3, vector3
 from ..structure import Structure
+from .left_out import refuse_forces, warn_of_left_out
+
+SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
+"""Shapes that are written."""
 
 ELSEWHERE = {
     "armature": "with_armature(0) leaves it out",
@@ -30,10 +33,19 @@ def to_urdf(self: Structure) -> str:
     and shapes.
 
     Loading the text (with the same `floating_base`) gives the same robot, up to rounding of the
-    angles in which URDF writes rotations. Raises ModelError, naming the joint, for anything that
-    URDF cannot express: other joint kinds, armature, effects, closed loops.
+    angles in which URDF writes rotations. Raises ModelError, naming the joint, for anything in the
+    dynamics that URDF cannot express: other joint kinds, armature, effects, closed loops. Warns of
+    springs, tendons, actuators and shapes that it leaves out. Configurations, and contact numbers
+    of shapes, are left out too.
     """
-    refuse_loops(self.name, self.loops, "URDF")
+    text = urdf_text(self)
+    warn_of_left_out(self, "URDF", SHAPES)
+    return text
+
+
+def urdf_text(self: Structure) -> str:
+    """The text of `to_urdf`, without its warning: for programs that know what it leaves out."""
+    refuse_forces(self, "URDF")
     robot = etree.Element("robot", name=self.name)
     try:
         for link in self.links:
@@ -70,7 +82,7 @@ def _link(robot: etree._Element, link: Link) -> None:
 def _parts(shape: Geometry) -> list[Geometry]:
     """The shape itself. A capsule, which URDF lacks, becomes a cylinder and the spheres at its
     ends; an ellipsoid or a plane is left out."""
-    if shape.shape in ("ellipsoid", "plane"):
+    if shape.shape not in SHAPES:
         return []
     if shape.shape != "capsule":
         return [shape]

@@ -11,12 +11,12 @@ import numpy as np
 from ...algebra.pose_forms import rotation_quaternion
 from ...algebra.scalar import as_number
 from ...algebra.spatial import HERE, Placement, Rotation, Vector, as_matrix
-from ..closed_loops.loop import refuse_loops
 from ..description import Geometry, Joint, Link
 from ..joints import JointKind
 from ..names import ModelError
 from ..restructure import collapse
 from ..structure import Robot
+from .left_out import refuse_forces, warn_of_left_out
 
 SHAPES = {"box": "Cube", "sphere": "Sphere", "cylinder": "Cylinder", "capsule": "Capsule"}
 
@@ -46,14 +46,17 @@ def to_usd(self: Robot) -> str:
     Links on fixed joints are merged into those that carry them (`collapse`), meshes are left out,
     and names are changed to valid USD names. Joint and mass numbers have single precision in
     USD. Bodies are placed at the zero position of all joints. Raises ModelError, naming the joint
-    or link, for anything that USD cannot express: other kinds of joints, joint effects, moving
-    bodies without mass; and for closed loops.
+    or link, for anything in the dynamics that USD cannot express: other kinds of joints, joint
+    effects, moving bodies without mass; and for closed loops. Warns of springs, tendons, actuators
+    and shapes that it leaves out. Configurations, and contact numbers of shapes, are left out too.
 
     >>> text = wd.load_robot("panda").to_usd()
     >>> wd.load_usd(text).nv
     8
     """
-    refuse_loops(self.name, self.loops, "this writer of USD")
+    refuse_forces(self, "this writer of USD")
+    balls = [j.name for j in self.joints if not j.kind.has_axis and (j.damping or j.friction)]
+    warn_of_left_out(self, "USD", SHAPES, {"damping and friction": balls})
     robot = collapse(self)
     paths = _prim_names([link.name for link in robot.links] + [j.name for j in robot.joints])
     link_names = dict(zip(robot.link_names, paths, strict=False))
@@ -189,6 +192,11 @@ def _joint(
         raise ModelError(
             f"{where}: USD has no word for effects; with_friction(viscous=0, coulomb=0), "
             "with_springs(0, rest=0) and with_limit_springs(stiffness=0, damping=0) leave them out"
+        )
+    if not kind.has_axis and joint.armature:
+        raise ModelError(
+            f"{where}: this writer of USD has no word for armature of a {kind.name} joint; "
+            "with_armature(0) leaves it out"
         )
     # UsdPhysics knows the axes X, Y and Z only, so both frames of the joint are turned to bring its
     # axis onto X.
