@@ -170,8 +170,10 @@ def _swapped_arguments(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, ast.Call) and len(node.args) >= 2:
         first, second, *others = node.args
         is_starred = isinstance(first, ast.Starred) or isinstance(second, ast.Starred)
-        is_clip = _called_name(node) == CLIP and len(node.args) == 3
-        is_symmetric = is_clip or _called_name(node) in SYMMETRIC
+        name, others_written = _called_name(node), [ast.unparse(each) for each in node.args[1:]]
+        is_clip = name == CLIP and len(node.args) == 3
+        is_flag = name == "where" and others_written == ["1.0", "0.0"]  # 1 or 0 in both orders
+        is_symmetric = is_clip or is_flag or name in SYMMETRIC
         if not is_starred and not is_symmetric and ast.dump(first) != ast.dump(second):
             yield ast.Call(node.func, [second, first, *others], node.keywords)
 
