@@ -45,6 +45,10 @@ SYMMETRIC |= {"dot", "sparse_dot", "apart", "action_rate", "update"}
 """Functions whose first two arguments can be exchanged, so that another order is not a wrong change. A product of two
 lists of numbers, distances of two poses and of two actions, and a set's update by two others are among them."""
 
+CLIP = "clip"
+"""NumPy's `clip(x, low, high)` takes the larger of the first two, and the smaller of that and the third, so that these
+two can be exchanged. The method `x.clip(low, high)` has two arguments."""
+
 TRUTHS = {"bool", "isinstance", "issubclass", "hasattr", "callable", "any", "all"}
 """Functions that return a truth value, which a sign does not change."""
 
@@ -166,7 +170,10 @@ def _swapped_arguments(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, ast.Call) and len(node.args) >= 2:
         first, second, *others = node.args
         is_starred = isinstance(first, ast.Starred) or isinstance(second, ast.Starred)
-        is_symmetric = _called_name(node) in SYMMETRIC
+        name, others_written = _called_name(node), [ast.unparse(each) for each in node.args[1:]]
+        is_clip = name == CLIP and len(node.args) == 3
+        is_flag = name == "where" and others_written == ["1.0", "0.0"]  # 1 or 0 in both orders
+        is_symmetric = is_clip or is_flag or name in SYMMETRIC
         if not is_starred and not is_symmetric and ast.dump(first) != ast.dump(second):
             yield ast.Call(node.func, [second, first, *others], node.keywords)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 
 import pytest
 
 import warpdyn as wd
-from warpdyn.cli.bench import to_json
+from warpdyn.cli.bench import plot, to_json
 from warpdyn.cli.main import main
 from warpdyn.cli.peer_times import PeerTime
 from warpdyn.cli.timing import Case, Measurement
@@ -91,3 +92,51 @@ def test_json_has_a_refusal_instead_of_numbers():
     assert second["ns_per_robot"] == pytest.approx(10.0)
     assert second["peers"]["p"]["times"] == pytest.approx(5.0)
     assert second["peers"]["r"] == {"refusal": "other"}
+
+
+def test_a_plot_has_a_line_for_each_algorithm(monkeypatch):
+    """Batches of a line are in order. A refused case has no point."""
+    figure = pytest.importorskip("matplotlib.figure").Figure
+    written = []
+    monkeypatch.setattr(figure, "savefig", lambda self, path, **_: written.append((self, path)))
+
+    def measurement(name, batch, **found):
+        return Measurement(Case(name, batch, "float32", "columns", "cpu"), **found)
+
+    found = [
+        measurement("fk", 100, seconds=1e-6),
+        measurement("aba", 10, refusal="not defined"),
+        measurement("fk", 10, seconds=1e-6),
+        measurement("rnea", 10, seconds=2e-6),
+    ]
+    plot(wd.load_robot("cartpole"), found, "a.png")
+    ((drawn, path),) = written
+    (axes,) = drawn.axes
+    lines = {line.get_label(): line.get_xydata().T.tolist() for line in axes.lines}
+    assert path == "a.png" and [*lines] == ["fk", "rnea"]
+    assert lines["fk"] == [[10, 100], pytest.approx([1e7, 1e8])]
+    assert lines["rnea"] == [[10], pytest.approx([5e6])]
+    assert [x.get_text() for x in axes.get_legend().get_texts()] == ["fk", "rnea"]
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert axes.get_xlabel() == "batch size [robots]" and "per second" in axes.get_ylabel()
+    assert axes.get_title().startswith("cartpole, float32, columns\n")
+    assert all(line.get_visible() for line in axes.get_xgridlines())
+    plot(wd.load_robot("cartpole"), [], "b.png")
+    assert written[1][0].axes[0].get_legend() is None
+
+
+def test_options_are_read_before_a_case_is_timed(tmp_path, monkeypatch, capsys):
+    """Without --algorithm all five are timed. A file that cannot be written is refused first."""
+    asked, timed = [], []
+    module = import_module("warpdyn.cli.bench")
+    monkeypatch.setattr(module, "set_num_threads", asked.append)
+    monkeypatch.setattr(module, "measure_cases", lambda model, cases, *_: timed.extend(cases) or [])
+    assert main(["bench", "cartpole", "--threads", "3", "--batch", "2", "8"]) == 0
+    assert asked == [3] and [case.batch for case in timed] == [2] * 5 + [8] * 5
+    assert [case.algorithm for case in timed[:5]] == ["fk", "jacobian", "crba", "rnea", "aba"]
+    timed.clear()
+    (tmp_path / "a.png").mkdir()
+    for option, file in (("--json", tmp_path), ("--plot", tmp_path / "a.png")):
+        assert main(["bench", "cartpole", option, str(file)]) == 2
+        assert "it is a folder" in capsys.readouterr().err and not timed
+    assert main(["bench", "cartpole", "--plot", "a.txt"]) == 2 and not timed

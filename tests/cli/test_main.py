@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -193,3 +196,24 @@ def test_the_output_option_has_a_short_form(tmp_path, capsys):
     file = tmp_path / "u.hpp"
     assert main(["export", "ur5e", "rnea", "-o", str(file)]) == 0
     assert "ur5e" in file.read_text() and str(file) in capsys.readouterr().out
+
+
+def describe_option(option: argparse.Action) -> str:
+    """What argparse does with an option. A list of more than ten choices is left out."""
+    choices = sorted(option.choices) if option.choices and len(option.choices) <= 10 else None
+    kind = getattr(option.type, "__name__", None)
+    return (
+        f"{option.dest} nargs={option.nargs} type={kind} default={option.default!r} "
+        f"const={option.const} required={option.required} choices={choices} metavar={option.metavar}"
+    )
+
+
+def test_options_change_only_on_purpose():
+    """The stored file has every option of every command."""
+    (commands,) = (x for x in parser()._actions if isinstance(x, argparse._SubParsersAction))
+    found = {
+        name: {" ".join(x.option_strings) or x.dest: describe_option(x) for x in each._actions}
+        for name, each in commands.choices.items()
+    }
+    stored = Path(__file__).with_name("command_options.json")
+    assert found == json.loads(stored.read_text())

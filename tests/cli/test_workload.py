@@ -33,6 +33,27 @@ def test_random_states_are_within_limits(name):
         assert np.allclose(np.linalg.norm(q[:, 3:7], axis=1), 1)
 
 
+def test_rates_and_torques_are_on_both_sides_within_limits_and_bounds():
+    """Speeds are at most 3, and 1 without a limit; torques at most 50, and 1 without a limit. A free base
+    is within a metre of the origin, and accelerations are at most 5."""
+    builder = wd.ModelBuilder("arm").add_link("a", 1.0)
+    for k, (speed, effort) in enumerate(((2.0, 20.0), (9.0, 90.0), (0.0, 0.0))):
+        limits = {"lower": -1.0, "upper": 1.0, "velocity": speed, "effort": effort}
+        builder.add_link(f"b{k}", 1.0)
+        builder.add_joint(f"j{k}", "revolute", "a", f"b{k}", axis=(0, 0, 1), **limits)
+    states = random_states(builder.build(floating_base=True), 1000)
+    assert states["v"].shape == states["a"].shape == states["tau"].shape == (1000, 9)
+    for name, columns, ends in (
+        ("q", slice(0, 3), 1.0),
+        ("v", slice(6, 9), [2.0, 3.0, 1.0]),
+        ("tau", slice(6, 9), [20.0, 50.0, 1.0]),
+        ("a", slice(0, 9), 5.0),
+    ):
+        drawn = states[name][:, columns] / ends
+        assert np.allclose([drawn.min(0), drawn.max(0)], [[-1.0], [1.0]], atol=0.02), name
+        assert np.abs(drawn).max() <= 1.0
+
+
 def test_the_seed_determines_the_random_states():
     """Two calls agree, and another seed gives other states."""
     model = wd.load_robot("panda")
@@ -56,6 +77,7 @@ def test_absurd_limits_are_cut():
 def test_the_furthest_link_is_the_tip():
     """It is behind the most moving joints, and the first of equals."""
     assert furthest_link(wd.load_robot("ur5e")).startswith("wrist_3")
+    assert furthest_link(wd.load_robot("ur5e"), ("base", "forearm_link")) == "forearm_link"
     assert furthest_link(wd.load("<robot name='s'><link name='a'/></robot>")) == "a"
 
 
@@ -94,6 +116,10 @@ def test_a_workload_computes_the_functions_result(algorithm, layout, device):
     for run in (work.call, work.bind()):
         run()
         np.testing.assert_allclose(work.results(4), wanted, rtol=1e-11, atol=1e-12)
+    (found,) = work.all_results(4)
+    assert np.array_equal(found, work.results(4)) and len(found) == 4
+    returned = work.call()
+    assert np.array_equal(on_host(returned), on_host(work.out))
 
 
 def test_numbers_change_only_on_purpose():

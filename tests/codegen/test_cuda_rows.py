@@ -77,6 +77,10 @@ def test_pieces_cover_the_rows_and_do_not_overlap(case: str, number_bytes: int, 
         p.start % sector == 0 and p.size * number_bytes <= PIECE_BYTES for p in staging.pieces
     )
     assert (staging.relay is not None) == any(p.offset is None for p in staging.pieces)
+    if staging.relay is not None:  # no piece is in the shared memory that the others pass through
+        end = staging.relay + relay // number_bytes
+        assert staging.size >= end
+        assert all(p.offset is None or p.offset >= end for p in staging.pieces)
     order = {s.target: n for n, s in enumerate(program.statements)}
     alive = {}
     for k, output in enumerate(program.outputs):

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import warpdyn as wd
+
 rl = pytest.importorskip("warpdyn.rl")
 from rl_cases import Hold
 
@@ -238,10 +240,50 @@ def test_a_push_changes_the_linear_velocity_of_the_base_alone() -> None:
     task, key = rl.make("quadruped_velocity"), random_numbers.key(3, 1, 0)
     push = Push(0.5, 10 * task.step_seconds, least=0.25)
     v = np.linspace(-1.0, 1.0, task.model.nv)
-    for age, is_due in ((10.0, True), (7.0, False)):
+    for age, is_due in ((10.0, True), (7.0, False), (20.0, True), (25.0, False)):
         state = Episode({"q": task.model.neutral, "v": v, "age": age})
         pushed = objects(task_functions.push_base(task, push, state, key))
         change = np.array(pushed.tolist()) - v
         assert change.shape == v.shape and not change[2:].any()
         speed = float(np.hypot(*change[:2]))
         assert 0.25 <= speed <= 0.5 if is_due else speed == 0.0
+
+
+@pytest.mark.parametrize("axes", ["local", "world"])
+def test_a_push_is_horizontal_whatever_the_axes_of_the_velocity(axes: Any) -> None:
+    """The base lies on its side: its y axis points down."""
+    task, key = rl.make("quadruped_velocity"), random_numbers.key(3, 1, 0)
+    task.model = wd.load_robot("quadruped", base_velocity=axes)
+    q = task.model.neutral.copy()
+    q[3:7] = [-np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)]
+    state = Episode({"q": q, "v": np.zeros(task.model.nv), "age": 1.0})
+    pushed = objects(task_functions.push_base(task, Push(0.5, task.step_seconds, 0.5), state, key))
+    change = np.array(pushed[:3].tolist())
+    assert np.linalg.norm(change) == pytest.approx(0.5)
+    assert abs(change[1 if axes == "local" else 2]) < 1e-12
+
+
+def test_encoders_measure_positions_with_their_bias() -> None:
+    """Targets are measured positions, too, so that the true ones lack the bias."""
+    task = Hold()
+    bias = {"q": np.array([1.0, 2.0]), "encoder_bias": np.array([0.25, -0.5])}
+    s = Episode({**bias, "place": np.zeros(2), "action": np.zeros(2)})
+    assert task_functions.as_measured(task, s) is s
+    assert task_functions.control(task, None, s)["targets"].tolist() == [0.0, 0.0]
+    task.vary = {"encoder_bias": rl.Vary(-0.1, 0.1, how="add")}
+    assert task_functions.as_measured(task, s).q.tolist() == [1.25, 1.5]
+    assert task_functions.control(task, None, s)["targets"].tolist() == [-0.25, 0.5]
+
+
+def test_begin_cannot_name_what_is_drawn() -> None:
+    """Nor what the environment keeps."""
+    task = Hold()
+    task.vary = {"passed": rl.Vary(0.0, 1.0)}
+    s = Episode({"random": random_numbers.key(0, 0, 0)})
+    with pytest.raises(TaskError, match="begin names passed, which vary draws; leave one out"):
+        task_functions.begin(task, None, s)
+    task.vary = {}
+    assert set(task_functions.begin(task, None, s)) == {"q", "v", "place", "passed"}
+    task.keep = {"place": 0.0}
+    with pytest.raises(TaskError, match="begin names place, which keep has"):
+        task_functions.begin(task, None, s)

@@ -14,7 +14,12 @@ rl = pytest.importorskip("warpdyn.rl")
 import torch
 from rl_cases import Hold
 
-from warpdyn.rl.training_task import recipe_for_teacher, training_task, with_known_precision
+from warpdyn.rl.training_task import (
+    checked_recipe,
+    recipe_for_teacher,
+    training_task,
+    with_known_precision,
+)
 
 
 def test_a_teacher_selects_the_distillation_learner() -> None:
@@ -54,6 +59,26 @@ def test_an_unknown_learner_is_refused() -> None:
 def test_invalid_numbers_of_a_recipe_are_refused(numbers: dict[str, Any], error: str) -> None:
     with pytest.raises(rl.TaskError, match=error):
         rl.Trainer(Hold(), recipe=replace(Hold.recipe, **numbers))
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {"batches": 96},
+        *({name: x} for name in ("discount", "trace") for x in (0.0, 1.0)),
+        *({name: x} for name in ("entropy", "minutes") for x in (0.0, float("inf"))),
+    ],
+)
+def test_numbers_of_a_recipe_may_equal_their_bounds(numbers: dict[str, Any]) -> None:
+    recipe = replace(Hold.recipe, **numbers)
+    assert checked_recipe(recipe) == recipe
+
+
+@pytest.mark.parametrize("name", ["learning_rate", "kl", "clip", "deviation"])
+def test_positive_numbers_of_a_recipe_are_finite(name: str) -> None:
+    for wrong in (0.0, float("inf")):
+        with pytest.raises(rl.TaskError, match=f"recipe.{name} must be positive, got {wrong}"):
+            checked_recipe(replace(Hold.recipe, **{name: wrong}))
 
 
 def test_numpy_integers_are_accepted_as_counts_of_a_recipe() -> None:

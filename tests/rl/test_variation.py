@@ -69,6 +69,25 @@ def test_noise_has_its_size_and_zero_mean(law: Any, deviation: float) -> None:
     if law == "uniform":
         np.testing.assert_allclose([errors.min(0), errors.max(0)], [-sizes, sizes], rtol=0.01)
 
+    @wd.kernel
+    def draws(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]
+        key = wd.random.key(5, robot.env)
+        ends = (-1.0, 1.0) if law == "uniform" else ()
+        return x + getattr(wd.random, law)(key, (3,), *ends)
+
+    np.testing.assert_allclose(errors, sizes * draws(MODEL, np.zeros((ENVS, 3))), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["SIM_TO_REAL", "SIM_TO_REAL_ARM"])
+def test_the_default_sets_have_no_mistakes(name: str) -> None:
+    """No strength, friction or latency is negative, and factors are around 1 or below."""
+    found = getattr(rl, name)
+    records = [*found.vary.values(), *found.noise.values(), *([found.push] if found.push else [])]
+    assert not [mistake for record in records for mistake in record.mistakes()]
+    for name, vary in found.vary.items():
+        assert vary.low == -vary.high if vary.low < 0 else name not in ("com", "encoder_bias")
+        assert vary.how != "scale" or vary.low < 1.0 <= vary.high
+
 
 def test_the_ends_of_a_normal_law_are_three_deviations_off() -> None:
     normal, uniform = rl.Vary(1.0, 0.5, "normal"), rl.Vary(1.0, 1.5)

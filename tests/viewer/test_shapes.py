@@ -3,7 +3,9 @@ be read."""
 
 from __future__ import annotations
 
+from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from warpdyn.model.poses_and_limits import Pose
 from warpdyn.viewer.shapes import (
     BOX,
     ENDLESS,
+    THICK,
     TOUCHING,
     inertia_box,
     smooth_faces,
@@ -79,6 +82,16 @@ def test_curved_surfaces_are_smooth_and_edges_are_sharp() -> None:
     up = np.abs(can.face_normals[:, 2]) > 0.5
     ends, side = (set(can.faces[rows].ravel()) for rows in (up, ~up))
     assert not ends & side and len(side) == 64
+
+
+def test_a_smooth_strip_shares_its_vertices_whatever_the_order_of_its_faces() -> None:
+    import trimesh
+
+    vertices = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (1.0, 1.0, 0.0), (0.0, 2.0, 0.0)]
+    strip = [(0, 1, 2), (1, 3, 2), (2, 3, 4)]
+    for faces in permutations(strip):
+        mesh = trimesh.Trimesh(vertices, faces, process=False)
+        assert len(smooth_faces(mesh).vertices) == 5
 
 
 def test_a_plane_is_drawn_but_is_no_part_of_the_robots_size() -> None:
@@ -217,6 +230,32 @@ def test_a_missing_mesh_is_replaced_and_reported_once() -> None:
         (line,) = drawn.remarks
         assert line.startswith('base: the mesh "package://nowhere/part.stl" is not drawn: ')
         assert "ROS_PACKAGE_PATH" in line
+
+
+def test_a_mesh_that_is_missing_twice_is_reported_once() -> None:
+    shape = TEXT[TEXT.index("<visual>") : TEXT.index("{more}")]
+    drawn = solids(wd.load_urdf(TEXT.format(more=shape)))
+    assert len(drawn.remarks) == 1 and not any(solid.plane for solid in drawn.solids)
+
+
+def test_a_capsule_is_moved_to_its_middle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some releases of trimesh have its lower end at the origin."""
+    import trimesh
+
+    capsule = trimesh.creation.capsule
+
+    def shifted(*args: Any, **options: Any) -> Any:
+        return capsule(*args, **options).apply_translation((0.0, 0.0, 0.4))
+
+    monkeypatch.setattr(trimesh.creation, "capsule", shifted)
+    ((mesh, _),) = triangles(Geometry("capsule", (0.1, 0.5)))
+    assert np.allclose(mesh.bounds.sum(0), 0.0, atol=1e-9)
+
+
+def test_a_plane_lies_in_the_middle_of_its_place() -> None:
+    """Its thickness is below."""
+    ((mesh, _),) = triangles(Geometry("plane", (2.0, 4.0)))
+    assert np.allclose(mesh.bounds, [[-1.0, -2.0, -THICK], [1.0, 2.0, 0.0]])
 
 
 def test_a_mesh_without_faces_stays_without_faces() -> None:

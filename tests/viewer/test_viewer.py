@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -120,3 +121,66 @@ def test_overlays_are_removed_with_their_robot(page: Any) -> None:
     assert not page.robots and not page._over
     assert f'src="{page.address}"' in page._repr_html_()
     page.add(ARM)
+
+
+def test_a_new_motion_stops_the_one_before(page: Any) -> None:
+    """Removing the robot ends its motion and its controls."""
+    page.clear()
+    cart = wd.load_robot("cartpole")
+    view = page.add(cart)
+    rows = np.tile(cart.neutral, (3, 1))
+    with pytest.raises(viewer.ViewerError, match="speed must be above 0, got 0; 1 is real time"):
+        page.trajectory(cart, rows, speed=0.0)
+    stopped: list[Any] = []
+    page.player = SimpleNamespace(stop=lambda: stopped.append("first"), view=None)
+    page.trajectory(cart, rows)
+    assert stopped == ["first"] and page.player.view is view
+    page.player.stop()
+    page.player = SimpleNamespace(stop=lambda: stopped.append("second"), view=view)
+    page.controls = SimpleNamespace(remove=lambda: stopped.append("controls"), view=view)
+    page.clear()
+    assert stopped[1:] == ["second", "controls"] and page.player is page.controls is None
+    other = SimpleNamespace(remove=lambda: stopped.append("other"), view=None)
+    page.controls = other
+    page.add(cart)
+    page.update(cart.neutral)
+    page.clear()
+    assert page.controls is other and len(stopped) == 3
+    page.controls = None
+    page.add(cart)
+    page.update(cart.neutral)
+    page.add(ARM)
+
+
+def test_arrows_of_a_name_replace_the_ones_before(page: Any) -> None:
+    removed: list[str] = []
+    page._drawn["arrows"] = [SimpleNamespace(remove=lambda: removed.append("arrows"))]
+    page.arrows([[0, 0, 0]], [[0, 0, 1]])
+    assert removed == ["arrows"] and len(page._drawn["arrows"]) == 1
+
+
+def test_a_page_writes_its_motion_and_its_picture(
+    page: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("write_page", "picture_of"):
+        monkeypatch.setattr(viewer_module, name, lambda *x: x)
+    assert page.record("a.html", rate=20.0) == (page.stage, page.player, Path("a.html"), 20.0)
+    assert page.png("a.png", width=3, height=2) == (page.stage, Path("a.png"), 3, 2)
+
+
+def test_the_ground_is_below_the_lowest_robot(page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A robot on a fixed base stands on the ground, or above it. The ground is as wide as the
+    diagonal of the box around all robots."""
+    grounds: list[tuple[float, float]] = []
+    monkeypatch.setattr(page.stage, "ground", lambda *x: grounds.append(x))
+    box = np.array([1.0, 2.0, 2.0]), np.array([3.0, 8.0, 5.0])
+    for floating, lowest, level in ((False, 2.0, 0.0), (False, -1.0, -1.0), (True, 2.0, 2.0)):
+        planes = np.array([0.0, 0.0, lowest]), box[1]
+        robot = SimpleNamespace(
+            model=SimpleNamespace(floating_base=floating),
+            poses=None,
+            box=lambda _, planes=False, at=planes: at if planes else box,
+        )
+        monkeypatch.setattr(page, "robots", {"robot": robot})
+        page.look()
+        assert grounds.pop() == (level, 7.0)

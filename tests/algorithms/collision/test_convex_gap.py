@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 import shapes_at as at
 
 from warpdyn.algebra.rotations import ZERO, Vector
+from warpdyn.algorithms.collision import convex_gap
 from warpdyn.algorithms.collision.contact import direction
 from warpdyn.algorithms.collision.convex_gap import Core, convex_separation
 
@@ -88,3 +91,15 @@ def test_points_and_segments_are_accepted_as_shapes() -> None:
     assert separation(segment, point)[0] == pytest.approx(0.3)
     gap, n, _ = separation(Core(ZERO), Core(ZERO))
     assert gap == 0.0 and np.linalg.norm(n) == pytest.approx(1.0)
+
+
+def test_the_search_begins_with_the_best_of_the_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two boxes are apart along y, by 1. The separation before the first iteration is that of y,
+    wherever y stands among the starts."""
+    monkeypatch.setattr(convex_gap, "ITERATIONS", 0)
+    axes = [Vector(*x) for x in np.eye(3).tolist()]
+    a = Core(ZERO, (axes[0] * 0.5, axes[1] * 0.5, axes[2] * 0.5), (ZERO,))
+    b = Core(Vector(0.0, 2.0, 0.0), a.edges, (ZERO,))
+    for starts in permutations(axes):
+        found = convex_separation(a, b, starts)
+        assert found.separation == pytest.approx(1.0) and [*found.normal] == [0.0, 1.0, 0.0]

@@ -74,6 +74,8 @@ def test_a_spin_has_the_entries_of_its_friction_moments() -> None:
     one, three = (PointContact(0.0, 0, None, moments=n) for n in (1, 3))
     assert [*one.spin(rows[:4])] == [0.0, 0.0, 4.0]
     assert [*three.spin(rows)] == [4.0, 5.0, 6.0]
+    shared = PointContact(0.0, 0, Vector(0.0, 0.0, -0.1), moments=3)
+    assert [*shared.spin([*rows, 7.0])] == [*three.spin([*rows, 7.0])] == [4.0, 5.0, 6.0]
 
 
 def test_heights_do_not_depend_on_the_order_of_the_quaternion() -> None:

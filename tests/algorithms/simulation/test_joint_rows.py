@@ -5,6 +5,7 @@ friction.
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,14 @@ from states import states
 import warpdyn as wd
 from warpdyn.algebra.linear import factorise
 from warpdyn.algorithms.simulation.constraint_sweeps import constraint_impulses, rows_of
-from warpdyn.algorithms.simulation.joint_rows import RETURN, Bounds, joint_rows
+from warpdyn.algorithms.simulation.joint_rows import (
+    RETURN,
+    Bounds,
+    joint_rows,
+    limited_tendons,
+)
+from warpdyn.model.description import Effects
+from warpdyn.model.tree import Cable
 
 G, H = 9.81, 0.005
 LIMITS = '<limit lower="{}" upper="{}" effort="100" velocity="100"/>'
@@ -270,3 +278,16 @@ def test_a_tendon_moves_freely_up_to_its_limit() -> None:
     c = np.array([0.5, -0.25, 1.0])
     assert c @ end.q[0] == pytest.approx(0.1, abs=1e-9) and abs(c @ end.v[0]) < 1e-9
     assert end.v[0, 0] < -0.1 < 0.05 < end.v[0, 1]  # The other joints take their share.
+
+
+def test_a_tendon_has_a_row_if_it_moves_and_has_a_limit() -> None:
+    """One over joints that do not move, or without a finite limit, has none."""
+    columns = ((2, 3, 0.5), (0, 1, -2.0))
+    limits = ((-math.inf, 1.0), (-math.inf, math.inf))
+    cables = [
+        Cable(each, 0.0, 0.0, Effects(), (0.0, 0.0), bounds)
+        for each in (columns, ())
+        for bounds in limits
+    ]
+    tree: Any = SimpleNamespace(cables=cables, nv=3)
+    assert limited_tendons(tree) == (cables[:1], [[-2.0, 0.0, 0.5]])

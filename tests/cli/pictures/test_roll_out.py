@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,11 @@ from module_numbers import module_numbers
 
 import warpdyn as wd
 from warpdyn.cli.pictures.roll_out import (
+    ENOUGH_SWEEPS,
+    STANDARD_GRAVITY,
+    _measure,
+    _residual,
+    _scene,
     _starts,
     drivable,
     gains,
@@ -145,6 +151,56 @@ def test_a_scene_without_joints_has_no_joint_errors() -> None:
     assert set(history.measured) == {"loads", "pair_loads"}
     assert not history.measured["pair_loads"].any()
     assert len(heights) == plan.launches + 1 and heights[0] == pytest.approx(0.05)
+
+
+def test_forces_of_pairs_are_relative_to_the_weight() -> None:
+    """The largest of a robot's pairs counts."""
+    model = wd.load_robot("cartpole")
+    forces = np.zeros((2, 2, 3))
+    forces[0, 1], forces[1, 0] = [3.0, 0.0, 4.0], [0.0, 1.0, 0.0]
+    empty = {"points": (), "control": None, "torques": np.zeros((2, model.nv))}
+    sim: Any = SimpleNamespace(q=np.zeros((2, 2)), pairs=(1, 2), pair_forces=forces, **empty)
+    found = _measure(model, sim, np.zeros(2), None)["pair_loads"]
+    assert np.allclose(found, np.array([5.0, 1.0]) / (model.total_mass * STANDARD_GRAVITY))
+
+
+def test_the_residual_compares_with_many_more_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forces differ by (3, 0, 4) on one of two points."""
+    asked: list[dict[str, Any]] = []
+
+    def bound(*args: Any, **options: Any) -> Any:
+        asked.append(options)
+        forces = np.zeros((1, 2, 3))
+        if "sweeps" in options:
+            forces[0, 1] = [3.0, 0.0, 4.0]
+        return lambda: SimpleNamespace(forces=forces)
+
+    monkeypatch.setattr("warpdyn.cli.pictures.roll_out.bind", bound)
+    model, state = wd.load_robot("cartpole"), dict.fromkeys(("q", "v", "tau", "control"))
+    sim: Any = SimpleNamespace(**state, pairs=(), impulses="impulses")
+    found = _residual(model, sim, {"dt": 0.1})()
+    assert found == pytest.approx([5.0 / (model.total_mass * STANDARD_GRAVITY)])
+    few = {"dt": 0.1, "impulses": "impulses"}
+    assert asked == [few, {**few, "sweeps": ENOUGH_SWEEPS}]
+    more: dict[str, Any] = {"control": 1, "targets": 2, "pairs": (1,)}
+    more |= {"pair_impulses": 3, "pair_features": 4}
+    sim = SimpleNamespace(**{**vars(sim), **more})
+    _residual(model, sim, {"dt": 0.1})
+    assert asked[2] == {**few, "targets": 2, "pair_impulses": 3, "pair_features": 4}
+
+
+def test_stops_of_a_simulated_model_are_rows() -> None:
+    """As `Simulation` has them."""
+    text = "<mujoco><worldbody><body><joint/><geom size='0.1'/></body></worldbody></mujoco>"
+    for model, wanted in ((wd.load_robot("cartpole"), None), (wd.load_mjcf(text), "rows")):
+        assert _scene(model, PLAN, posture(model), None).get("stops") == wanted
+
+
+def test_a_posture_without_points_or_free_base_is_not_moved_to_the_ground() -> None:
+    legs = wd.load_robot("quadruped", floating_base=False)
+    assert np.array_equal(posture(legs), legs.configurations["home"])
+    bare = wd.ModelBuilder("b").add_link("a", 1.0, (0, 0, 0), np.eye(3)).build(floating_base=True)
+    assert posture(bare)[2] == 0.0
 
 
 def test_numbers_change_only_on_purpose() -> None:

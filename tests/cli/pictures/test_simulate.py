@@ -51,16 +51,23 @@ def test_an_existing_file_is_not_overwritten(
     assert saved.read_text() == "PRECIOUS"
     assert main([*words, "--force"]) == 0
     assert np.load(saved)["q"].shape == (2, 2)
+    capsys.readouterr()
+    assert main([*words[:-1], str(tmp_path), "--force"]) == 2
+    said = capsys.readouterr()
+    assert "it is a folder" in said.err and "steps a second" not in said.out
 
 
 def test_a_robot_file_on_the_ground_has_heights_and_forces(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The output also says how many robots ended upright."""
+    """The output also says how many robots ended upright. The option sets the number of threads."""
     file = tmp_path / "hopper.urdf"
     file.write_text(HOPPER)
+    asked: list[int] = []
+    monkeypatch.setattr("warpdyn.cli.pictures.simulate.set_num_threads", asked.append)
     words = ["simulate", str(file), "--base", "floating", "--envs", "3", "--substeps", "2"]
     assert main([*words, "--seconds", "0.4", "--threads", "1"]) == 0
+    assert asked == [1]
     said = " ".join(capsys.readouterr().out.split())
     assert "held is the neutral configuration" in said
     assert "height of the base [m]" in said and "ground force / weight" in said
@@ -99,6 +106,9 @@ def test_upright_means_above_half_of_the_height_after_a_second() -> None:
     heights = np.array([[1.0, 1.0], [1.0, 1.0], [0.9, 0.3]])
     stood = History(time, {"heights": heights, "loads": heights}, 0, 0.0, 0.0)
     assert upright(stood) == 0.5
+    sinking = np.array([[1.0, 1.0], [0.5, 0.5], [0.375, 0.4375]])
+    sank = History(time, {"heights": sinking, "loads": sinking}, 0, 0.0, 0.0)
+    assert upright(sank) == 0.5, "half of the median of the first second is 0.375"
     assert upright(History(time, {"heights": heights}, 0, 0.0, 0.0)) is None
 
 

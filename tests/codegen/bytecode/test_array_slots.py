@@ -3,16 +3,21 @@ array."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from warpdyn.algebra.row_arrays import RowArray, loop
+from warpdyn.codegen.bytecode import array_slots
+from warpdyn.codegen.bytecode.array_slots import ArraySlots
 from warpdyn.codegen.bytecode.encode import encode
 from warpdyn.codegen.bytecode.instructions import AT_ROW, NUMBER, WORDS
 from warpdyn.codegen.targets import describe
 from warpdyn.execution.compile.bytecode_checks import check
+from warpdyn.recording.array_operations import BEGUN, GIVEN, KEPT_ROWS
+from warpdyn.recording.graph import COLUMN
 from warpdyn.recording.program import Program, record
 
 
@@ -58,3 +63,21 @@ def test_rows_outside_the_slots_are_refused() -> None:
         bytecode.code[first + WORDS + 2] = rows
         with pytest.raises(ValueError, match="outside of the program"):
             check(bytecode, source)
+
+
+def test_each_kind_of_array_has_its_first_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop's copies lie behind its results and behind what it keeps of each step."""
+    monkeypatch.setattr(array_slots, "new_arrays", lambda program: {4: 10})
+    nodes = {4: ("", ()), 1: (GIVEN, (1,)), 2: (KEPT_ROWS, ("", 7)), 3: (BEGUN, ("run", 0, 1))}
+    arrays = [SimpleNamespace(size=size, is_written=size == 6) for size in (4, 6)]
+    for kept, copies in ((False, 3), (True, 3 + 2 * (2 + 6))):
+        repetition = SimpleNamespace(times=2, kept=kept)
+        sizes = {"inputs": {COLUMN: (2,)}, "results": {"out": (3,)}}
+        routine = SimpleNamespace(arrays=arrays, repetition=repetition, **sizes)
+        roots = {root: SimpleNamespace(root=root) for root in nodes}
+        graph = SimpleNamespace(nodes=nodes, arrays=roots)
+        program: Any = SimpleNamespace(graph=graph, routines={"run": routine})
+        to: Any = SimpleNamespace(new_slots=lambda size: 1000 + size)
+        regions = {"run": SimpleNamespace(out=100)}
+        slots = ArraySlots(to, program, regions, given=[20, 30], kept=50)
+        assert [slots.first(each) for each in nodes] == [1010, 30, 57, 100 + copies + 4]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ import warp as wp
 from fresh_caches import ONE_CALL, environment_with_header, run
 
 import warpdyn as wd
-from warpdyn.execution.compile import kernel_cache
+from warpdyn.cli import command_line
+from warpdyn.execution.compile import c_object, kernel_cache
 from warpdyn.execution.compile.kernel import BLOCK
 from warpdyn.execution.compile.kernel_cache import (
     KERNELS,
@@ -20,7 +22,12 @@ from warpdyn.execution.compile.kernel_cache import (
     kernel_cache_directory,
     kernel_folders,
 )
+from warpdyn.execution.launch import launch
 from warpdyn.execution.launch.launch import prepare
+from warpdyn.functions.export import compile_ahead
+from warpdyn.labels import labelling
+
+CARTPOLE = wd.load_robot("cartpole")
 
 
 def test_a_launched_kernel_is_in_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,3 +110,33 @@ except OSError as error:
     assert said.startswith(f"kernels can be compiled neither into {tmp_path}/kernels")
     assert said.endswith("set WARP_CACHE_PATH, or TMPDIR, to a folder that can be written\n")
     assert said.count("\n") == 1
+
+
+FIRST_USES: dict[str, Callable[[], object]] = {
+    "cli.command_line": lambda: command_line.start_warp(),
+    "execution.compile.c_object": lambda: c_object.is_possible(),
+    "execution.launch.launch": lambda: launch._make_kernel(*[None] * 5),  # type: ignore[arg-type]
+    "functions.export.compile_ahead": lambda: compile_ahead.zeros_of("float32", "cpu"),
+    "functions.manifold": lambda: wd.random_configuration(CARTPOLE, 2),
+    "functions.randomise": lambda: wd.randomise(CARTPOLE, 2, mass=wd.random.scale(0.9, 1.1)),
+    "labels.labelling": lambda: labelling.prepare_labelling(
+        CARTPOLE, "none.csv", "rnea", Path("out"), None, "none", ""
+    ),
+}
+
+
+@pytest.mark.parametrize("module", FIRST_USES)
+def test_whatever_may_use_warp_first_starts_the_cache(
+    module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise Warp compiles into its own folder. Each of these can be the first call of a process."""
+
+    class StartedError(Exception):
+        pass
+
+    def start() -> None:
+        raise StartedError
+
+    monkeypatch.setattr(f"warpdyn.{module}.start_kernel_cache", start)
+    with pytest.raises(StartedError):
+        FIRST_USES[module]()

@@ -254,12 +254,15 @@ def test_vmap_accepts_single_rows() -> None:
 
 
 def test_inverse_kinematics_accepts_trajectories() -> None:
-    """There are (T, E, 4, 4) targets, with one start for all."""
+    """There are (T, E, 4, 4) targets with one start for all, and one target for (T, E, nq) starts."""
     poses = wd.fk(PANDA, Q * 0.5, frame="panda_hand")
     found = wd.inverse_kinematics(PANDA, poses, frame="panda_hand", q0=PANDA.neutral)
     flat = wd.inverse_kinematics(PANDA, rows(poses), frame="panda_hand", q0=PANDA.neutral)
     assert found.q.shape == Q.shape and found.success.shape == (T, E)
     assert np.array_equal(rows(found.q), flat.q)
+    found = wd.inverse_kinematics(PANDA, poses[0, 0], frame="panda_hand", q0=Q)
+    flat = wd.inverse_kinematics(PANDA, poses[0, 0], frame="panda_hand", q0=rows(Q))
+    assert found.q.shape == Q.shape and np.array_equal(rows(found.q), flat.q)
 
 
 def test_the_first_array_with_leading_dimensions_decides() -> None:

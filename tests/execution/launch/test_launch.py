@@ -18,6 +18,7 @@ from warpdyn.execution.launch import job, launch
 from warpdyn.execution.launch import launch as chosen
 from warpdyn.execution.launch.job import Job
 from warpdyn.execution.launch.launch import kernel_source, prepare
+from warpdyn.execution.request.call import inputs_of
 
 CLOSE = 1e-12
 """Relative to the largest entry: float64 compared with the oracle."""
@@ -208,3 +209,19 @@ def test_results_do_not_depend_on_earlier_calls(device: str) -> None:
 def test_documented_numbers() -> None:
     """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.LONG == 10.0
+
+
+@pytest.mark.parametrize("policy", ["wait", "background"])
+def test_the_interpreter_is_not_asked_for_what_will_be_compiled(
+    policy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Policy "wait" compiles first. So does a program for a target that the caller names."""
+    monkeypatch.setattr(wd.config, "compile", policy)
+    asked: list[bool] = []
+    monkeypatch.setattr(launch, "interpreter", lambda single: asked.append(single))
+    call = wd.fk.describe(by_name("mimic_chain").model, np.zeros((2, 2)), frame="l4")
+    shapes = {name: x.shape for name, x in inputs_of(call).items()}
+    launch._make_kernel(call, shapes, True, "cpu", None)
+    assert asked == ([] if policy == "wait" else [True])
+    launch._make_kernel(call, shapes, True, "cpu", "cpu")
+    assert len(asked) == (policy != "wait")

@@ -10,6 +10,8 @@ from states import error
 
 import warpdyn as wd
 from warpdyn.formats.mjcf.mjcf import load_mjcf
+from warpdyn.formats.mjcf.mjcf_equality import _name
+from warpdyn.formats.robot_source import xml_root
 from warpdyn.model.description import Mimic
 from warpdyn.model.names import ModelError, ModelWarning
 
@@ -138,3 +140,29 @@ def test_solref_and_solimp_of_constraints_are_remarked() -> None:
     said = "ignored solref and solimp of <joint>, which is rigid here (line 1)"
     assert said in load(equality('<joint joint1="p" joint2="q" solref="0.1 1"/>')).warnings
     assert load(equality('<joint joint1="p" joint2="q"/>')).warnings == ()
+
+
+NAMED = {
+    'name="n" joint1="p" joint2="q"': "n",
+    'joint1="p" joint2="q"': "p",
+    'name="n" body1="a" body2="b"': "n",
+    'body1="a" body2="b"': "a",
+    'site1="x" site2="y"': "x",
+    "": "",
+}
+
+
+@pytest.mark.parametrize("written", NAMED)
+def test_remarks_name_a_constraint_by_its_name_or_its_first_part(written: str) -> None:
+    (element,) = xml_root("text", f"<a><weld {written}/></a>".encode(), None, "<a>")
+    name = NAMED[written]
+    assert _name(element) == f"<weld> of <equality>{name and f' ({name})'}"
+
+
+@pytest.mark.parametrize("name", ["bend", ""])
+def test_a_kept_coupling_has_the_name_of_its_constraint(name: str) -> None:
+    written = f'name="{name}"' if name else ""
+    text = equality(f'<joint {written} joint1="p" joint2="q" polycoef="0 1 2"/>')
+    with pytest.warns(ModelWarning, match="closed loops are kept"):
+        (loop,) = load_mjcf(text).loops
+    assert loop.name == name and (loop.first, loop.second) == ("p", "q")

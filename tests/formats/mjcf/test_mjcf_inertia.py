@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from mjcf_texts import ARM, GRIPPER, INERTIAL, LOOSE, MUJOCO, SPHERICAL, body, free, load
 
+from warpdyn.algebra.spatial import Symmetric, as_matrix
 from warpdyn.formats.mjcf import mjcf_inertia
 from warpdyn.formats.mjcf import mjcf_inertia as chosen
+from warpdyn.formats.mjcf.mjcf_inertia import _principal_axes
 from warpdyn.model.names import ModelError
 
 
@@ -63,6 +65,8 @@ def test_compiler_bounds_and_balance_change_small_inertias() -> None:
     assert lifted.mass == 0.5 and np.diag(lifted.inertia) == pytest.approx([0.03] * 3)
     odd = body('<inertial pos="0 0 0" mass="1" diaginertia="1 1 4"/>')
     assert principal(with_compiler('balanceinertia="true"', odd)) == pytest.approx([2, 2, 2])
+    flat = odd.replace("1 1 4", "0.5 0.5 1")
+    assert principal(with_compiler('balanceinertia="true"', flat)) == pytest.approx([0.5, 0.5, 1])
 
 
 def test_settotalmass_scales_masses_and_inertias() -> None:
@@ -192,3 +196,20 @@ def test_shapes_fitted_to_a_mesh_have_mujocos_inertia(shape: str, fit: str) -> N
     assert link.com == pytest.approx(theirs.body_ipos[1], abs=1e-9)
     moments = np.linalg.eigvalsh(np.array(link.inertia))
     np.testing.assert_allclose(moments, np.sort(theirs.body_inertia[1]), rtol=1e-7)
+
+
+def test_principal_axes_without_mujoco_differ_by_signs_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The largest moment comes first."""
+    pytest.importorskip("mujoco")
+    draw = np.random.default_rng(0)
+    turn = np.linalg.qr(draw.normal(size=(3, 3)))[0]
+    J = turn @ np.diag([0.3, 0.1, 0.2]) @ turn.T
+    inertia = Symmetric(J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2])
+    with_mujoco = np.array([[*row] for row in as_matrix(_principal_axes(inertia)).matrix.rows])
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    without = np.array([[*row] for row in _principal_axes(inertia).matrix.rows])
+    assert np.linalg.det(without) == pytest.approx(1.0)
+    assert np.diagonal(without.T @ J @ without) == pytest.approx([0.3, 0.2, 0.1])
+    assert np.abs(without) == pytest.approx(np.abs(with_mujoco), abs=1e-9)

@@ -77,6 +77,8 @@ def test_a_constraint_on_a_tendon_of_two_joints_couples_them(others: str) -> Non
 
 def test_constraints_on_long_tendons_and_unknown_joints_are_refused() -> None:
     """The message names the tendon or the joint."""
+    with pytest.raises(ModelError, match="couples tendons of more than two joints"):
+        load(TIED.format("", '<equality><tendon tendon1="one" tendon2="two"/></equality>'))
     more = '<fixed name="three"><joint joint="j"/><joint joint="k"/><joint joint="l"/></fixed>'
     held = '<equality><tendon tendon1="three"/></equality>'
     with pytest.raises(ModelError, match="couples tendons of more than two joints"):

@@ -13,8 +13,9 @@ from mjcf_texts import INERTIAL
 from warpdyn.algebra.spatial import Rotation, Vector
 from warpdyn.formats.mjcf import mjcf_values as chosen
 from warpdyn.formats.mjcf.mjcf import load_mjcf
-from warpdyn.formats.mjcf.mjcf_values import TINY, MjcfValues, place, z_to
+from warpdyn.formats.mjcf.mjcf_values import MEASURED, TINY, MjcfValues, place, z_to
 from warpdyn.formats.robot_source import xml_root
+from warpdyn.model.checks import MOST
 from warpdyn.model.names import ModelError
 
 
@@ -187,3 +188,23 @@ def test_fromto_gives_the_middle_and_the_direction() -> None:
     assert list(values.vector(ELEMENT, "pos", {}, (1, 2, 3))) == [1.0, 2.0, 3.0]
     assert values.boolean(ELEMENT, "x", {"x": "true"}, False) is True
     assert values.boolean(ELEMENT, "x", {}, False) is False
+
+
+def test_lengths_are_refused_beyond_a_bound_that_is_itself_accepted() -> None:
+    """Attributes without a unit of length, mass or angle have none."""
+    values = values_of()
+    text = f"{MOST!r} {-MOST!r} 0"
+    for key in MEASURED:
+        assert values.numbers(ELEMENT, key, {key: text}, 3) == [MOST, -MOST, 0.0]
+        with pytest.raises(ModelError, match=rf"{key} is .*; numbers beyond 1e"):
+            values.numbers(ELEMENT, key, {key: f"0 {-2 * MOST!r} 0"}, 3)
+    assert values.number(ELEMENT, "stiffness", {"stiffness": f"{2 * MOST!r}"}, 0.0) == 2 * MOST
+
+
+def test_bounds_of_the_compiler_are_read() -> None:
+    """Without them nothing is bounded."""
+    read = values_of('boundmass="0.5" boundinertia="0.25" settotalmass="3" fitaabb="true"').compiler
+    assert (read.boundmass, read.boundinertia, read.settotalmass) == (0.5, 0.25, 3.0)
+    usual = values_of().compiler
+    assert (usual.boundmass, usual.boundinertia, usual.settotalmass) == (0.0, 0.0, -1.0)
+    assert read.fitaabb and not usual.fitaabb

@@ -52,6 +52,7 @@ def test_cylinders_and_capsules_are_along_their_axis(kind: str, axis: str) -> No
     half = math.sqrt(0.5)
     (shape,) = link(prim(kind, "s", numbers + at(0, 0, 1, f"{half}, 0, 0, {half}"))).collisions
     assert (shape.shape, shape.size) == (kind.lower(), pytest.approx((0.1, 0.5)))
+    assert shape.pose.position == pytest.approx((0, 0, 1), abs=1e-6)
     R = np.array(shape.pose.rotation)
     along = {"X": (0, 1, 0), "Y": (-1, 0, 0), "Z": (0, 0, 1)}[axis]
     assert R[:, 2] == pytest.approx(along, abs=1e-6) and np.linalg.det(R) == pytest.approx(1)

@@ -34,6 +34,7 @@ def test_slip_and_landing_speed_use_the_velocities_of_feet() -> None:
     touch = terms.touching(FORCES)
     assert terms.slip(VELOCITIES, touch) == pytest.approx(0.25 + 1.0)
     assert terms.landing_speed(VELOCITIES, touch, np.array([1.0, 0.0, 0.0])) == 4.0
+    assert terms.landing_speed(VELOCITIES, touch, touch) == 0.0
     heights = np.array([0.0, 0.1, 0.3])
     found = terms.foot_clearance(heights, VELOCITIES, 0.1)
     assert found == pytest.approx(0.01 * 0.5, abs=1e-6)
@@ -53,8 +54,19 @@ def test_the_contact_history_remembers_recent_steps() -> None:
     assert past.tolist() == [[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
     assert terms.touched_lately(past).tolist() == [1.0, 0.0]
     assert terms.touched_lately(terms.shift_history(past, np.zeros(2))).tolist() == [0.0, 0.0]
+    assert terms.touched_lately(terms.shift_history(past, np.array([0.0, 1.0]))).tolist() == [0, 1]
 
 
 def test_feet_that_are_too_near_have_a_cost() -> None:
     places = np.array([[0.0, 0.0], [0.3, 0.4], [5.0, 0.0]])
     assert terms.feet_too_near(places, 0.6) == pytest.approx(0.1)
+    assert terms.feet_too_near(places + 7.0, 0.6) == pytest.approx(0.1)
+
+
+def test_points_without_force_speed_or_distance_have_finite_terms() -> None:
+    """Their roots have finite derivatives, too."""
+    none = np.zeros((2, 3))
+    with np.errstate(invalid="raise"):
+        assert terms.stumble(none) == terms.force_excess(none, 1.0) == 0.0
+        assert terms.foot_clearance(np.ones(2), none, 0.0) == pytest.approx(0.0, abs=1e-5)
+        assert terms.feet_too_near(none, 0.5) == pytest.approx(0.5, abs=1e-5)

@@ -86,6 +86,21 @@ def test_a_slower_motion_scales_times_velocities_and_accelerations():
     np.testing.assert_array_equal(slower.has_accelerations, [False, True, False])
 
 
+def test_angles_of_endless_joints_are_shifted_to_the_nearest_turn():
+    """Whole turns, so that the joint is within half a turn of its place at that time. Other joints
+    stay."""
+    points = [Waypoint(t, [0.5 * t, 0.5 * t]) for t in (0.0, 2.0)]
+    turns, start = np.array([True, False]), WaypointArrays.of(points)
+    for place in (1.0, 3.5, 3.8, -2.5, -2.8, 20.0, -400.0):
+        there = np.full(2, place)
+        found = start.nearest_turns(there, 1.0, turns).positions
+        shift = found[:, 0] - start.positions[:, 0]
+        assert shift[0] == shift[1] and abs(place - (0.5 + shift[0])) <= np.pi
+        whole = shift[0] / (2.0 * np.pi)
+        assert whole == pytest.approx(round(whole), abs=1e-12)
+        np.testing.assert_array_equal(found[:, 1], start.positions[:, 1])
+
+
 def test_the_points_after_a_time_are_counted():
     spline = WaypointSpline(WaypointArrays.of([Waypoint(t, [0.0]) for t in (1.0, 2.0, 4.0)]))
     assert [spline.points_after(t) for t in (0.5, 1.0, 1.5, 2.0, 3.9, 4.0)] == [3, 2, 2, 1, 1, 0]
