@@ -53,8 +53,7 @@ class LaunchFunctions:
 
 
 def run(call: Call, launch: LaunchFunctions) -> Any:
-    """Run a call, as a JAX operation if JAX traces it, or if arrays are on a GPU or on several
-    devices."""
+    """Run a call, as a JAX operation if JAX traces it or arrays are on a GPU or on several devices."""
     inputs, arrays = gather(call)
     if not any(_is_traced(x) or _is_elsewhere(x) for x in arrays.values()):
         return launch.compute(call)
@@ -76,11 +75,9 @@ def run(call: Call, launch: LaunchFunctions) -> Any:
     # Shapes are checked here, where the traceback still shows the caller's line.
     rows, lead = all_in_rows(replace(with_all_inputs(call), arrays=arrays))
     if not lead:
-        tables = tables_of(rows)
-        rows = replace(
-            rows,
-            arrays={n: x if n in tables else jnp.asarray(x)[None] for n, x in rows.arrays.items()},
-        )
+        tables, all_arrays = tables_of(rows), rows.arrays.items()
+        one = {n: x if n in tables else jnp.asarray(x)[None] for n, x in all_arrays}
+        rows = replace(rows, arrays=one)
     results = _bind(rows, launch)
     results = with_leading(results, lead) if lead else [x[0] for x in results]
     return tuple(results) if len(results) > 1 else results[0]
@@ -91,17 +88,15 @@ def _is_traced(x: Any) -> bool:
 
 
 def _is_elsewhere(x: Any) -> bool:
-    """True for an array that is on a GPU, or divided among several devices."""
+    """True for an array that is on a GPU or on several devices."""
     if not isinstance(x, jax.Array) or _is_traced(x):
         return False
-    devices = x.devices()  # JAX's own set, which must not change
-    return len(devices) > 1 or any(d.platform != "cpu" for d in devices)
+    return len(x.devices()) > 1 or any(each.platform != "cpu" for each in x.devices())
 
 
 @dataclass(frozen=True)
 class _Template:
-    """A call without its arrays, as a parameter of the primitive; equal if the programs are
-    equal."""
+    """A call without its arrays, as a parameter of the primitive; equal if the programs are equal."""
 
     call: Call = field(compare=False)
     launch: LaunchFunctions = field(compare=False)
@@ -163,9 +158,8 @@ def _eager(*operands: Any, template: _Template) -> list[Any]:
     program = None if config.debug or collecting() else _program(template, operands)
     if program is not None:
         return program(*operands)
-    results = template.launch.compute(
-        template.call_with([jnp.asarray(x) for x in operands])
-    )  # including JAX's literals
+    arrays = [jnp.asarray(x) for x in operands]  # JAX's literals among them
+    results = template.launch.compute(template.call_with(arrays))
     return list(results) if isinstance(results, tuple) else [results]
 
 

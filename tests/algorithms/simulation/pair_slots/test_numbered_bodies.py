@@ -19,7 +19,7 @@ from warpdyn.algorithms.simulation.pair_slots.numbered_bodies import (
 )
 from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.recording.graph import Graph
-from warpdyn.recording.recorder import Symbol
+from warpdyn.recording.recorder import input_symbols
 
 MODEL = (
     wd.ModelBuilder("world")
@@ -48,7 +48,7 @@ def test_a_body_is_read_by_its_number() -> None:
 
 def test_a_single_body_may_be_read_inside_of_loops() -> None:
     """Then its row is in memory if it is computed; several bodies are in memory in any case."""
-    rows = [[Symbol(Graph(), 0)] * 45, [2.0] * 45]
+    rows = [input_symbols(Graph(), "q", 1) * 45, [2.0] * 45]
     for count in (1, 2):
         bodies = FreeBodiesAt((0, 1)[:count], RowsByNumber(rows[:count]))
         assert bodies.rows is not None and len(bodies.rows.arrays) == count - 1
