@@ -12,7 +12,7 @@ import warpdyn as wd
 
 jax = pytest.importorskip("jax")
 
-from warpdyn.arrays.jax_arrays import LIBRARY  # noqa: E402
+from warpdyn.arrays.jax_arrays import LIBRARY, is_elsewhere  # noqa: E402
 from warpdyn.arrays.libraries import library_of  # noqa: E402
 from warpdyn.arrays.protocol import Part  # noqa: E402
 
@@ -41,8 +41,10 @@ def test_out_is_refused() -> None:
 
 def test_traced_arrays_have_no_memory() -> None:
     """They are recognised as JAX arrays. The error for a view says what to do."""
+    assert not is_elsewhere(jax.numpy.ones(3)) and not is_elsewhere(np.ones(3))
 
     def check_view(x):
+        assert not is_elsewhere(x)
         assert library_of(x) is LIBRARY
         with pytest.raises(TypeError, match="q is traced by JAX"):
             LIBRARY.view("q", x)

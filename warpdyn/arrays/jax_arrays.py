@@ -14,6 +14,14 @@ from .numpy_arrays import NumpyArrays
 from .protocol import View, wrong_dtype
 
 
+def is_elsewhere(x: Any) -> bool:
+    """True for an array that is on a GPU, or divided among several devices."""
+    if not isinstance(x, jax.Array) or isinstance(x, jax.core.Tracer):
+        return False
+    devices = x.devices()  # JAX's own set, which must not change
+    return len(devices) > 1 or any(d.platform != "cpu" for d in devices)
+
+
 class JaxArrays(NumpyArrays):
     """JAX on the CPU. Traced arrays, and those on a GPU or on several devices, are handled earlier,
     by `execution/autodiff/jax_gradients.py`."""

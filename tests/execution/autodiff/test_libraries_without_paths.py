@@ -67,7 +67,7 @@ def test_other_paths_give_the_same_numbers(
     if change == "gpu":
         jits: list[Any] = []
         made = jax_gradients._jit
-        monkeypatch.setattr(jax_gradients, "_on_gpu", lambda _: True)
+        monkeypatch.setattr(jax_gradients, "is_elsewhere", lambda _: True)
         monkeypatch.setattr(jax_gradients, "_jit", lambda each: jits.append(each) or made(each))
     found = jax.grad(total)(x[0])
     assert np.allclose(found, wanted, rtol=1e-5, atol=1e-6)

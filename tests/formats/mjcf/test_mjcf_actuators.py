@@ -339,9 +339,12 @@ def test_servos_with_several_controls_are_ignored(word: str) -> None:
     assert any("ignored an actuator with" in line for line in load(of_class).warnings)
 
 
-def test_actuators_of_disabled_groups_do_not_count_in_effort_limits() -> None:
+@pytest.mark.parametrize(("group", "disabled"), [("1", "1"), ("+1", "1"), ("", "0"), ("01", "2 1")])
+def test_actuators_of_disabled_groups_do_not_count_in_effort_limits(
+    group: str, disabled: str
+) -> None:
     text = arm(
-        '<motor joint="a" ctrlrange="-1 1" group="+1"/><motor joint="a" ctrlrange="-3 3"/>',
-        '<option actuatorgroupdisable="1"/>',
+        f'<motor joint="a" ctrlrange="-1 1" group="{group}"/><motor joint="a" ctrlrange="-3 3" group="4"/>',
+        f'<option actuatorgroupdisable="{disabled}"/>',
     )
     assert load(text).effort_limit[0] == 3.0

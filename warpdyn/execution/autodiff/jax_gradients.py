@@ -22,6 +22,7 @@ import warp as wp
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from ...arrays.jax_arrays import is_elsewhere
 from ...arrays.protocol import wrong_dtype
 from ...model.structure import Structure
 from ..compile.compiling import collecting
@@ -55,7 +56,7 @@ class LaunchFunctions:
 def run(call: Call, launch: LaunchFunctions) -> Any:
     """Run a call, as a JAX operation if JAX traces it or arrays are on a GPU or on several devices."""
     inputs, arrays = gather(call)
-    if not any(_is_traced(x) or _is_elsewhere(x) for x in arrays.values()):
+    if not any(_is_traced(x) or is_elsewhere(x) for x in arrays.values()):
         return launch.compute(call)
     if call.out is not None:
         raise TypeError("JAX arrays cannot be written in place; leave out out= and use the result")
@@ -85,13 +86,6 @@ def run(call: Call, launch: LaunchFunctions) -> Any:
 
 def _is_traced(x: Any) -> bool:
     return isinstance(x, jax.core.Tracer)
-
-
-def _is_elsewhere(x: Any) -> bool:
-    """True for an array that is on a GPU or on several devices."""
-    if not isinstance(x, jax.Array) or _is_traced(x):
-        return False
-    return len(x.devices()) > 1 or any(each.platform != "cpu" for each in x.devices())
 
 
 @dataclass(frozen=True)
@@ -153,7 +147,7 @@ def _abstract(*operands: Any, template: _Template) -> list[Any]:
 
 @recorded.def_impl
 def _eager(*operands: Any, template: _Template) -> list[Any]:
-    if any(_is_elsewhere(x) for x in operands):
+    if any(is_elsewhere(x) for x in operands):
         return _jit(template)(*operands)
     program = None if config.debug or collecting() else _program(template, operands)
     if program is not None:

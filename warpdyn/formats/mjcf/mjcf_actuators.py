@@ -109,11 +109,17 @@ def _reason_for_no_force(values: MjcfValues, element: Element, written: Attribut
     """The reason why an actuator's control does not act immediately; "" if it does."""
     if "actuation" in values.flags.disabled:
         return 'an actuator, which <flag actuation="disable"> switches off'
-    if values.number(element, "group", written, 0.0) in values.flags.disabled_groups:
+    if _is_switched_off(values, element, written):
         return "an actuator of a group in actuatorgroupdisable"
     if values.number(element, "delay", written, 0.0):
         return "an actuator with delay"
     return ""
+
+
+def _is_switched_off(values: MjcfValues, element: Element, written: Attributes) -> bool:
+    """True for an actuator of a group in actuatorgroupdisable; an empty group is 0."""
+    group = values.number(element, "group", written, 0.0) if written.get("group") else 0.0
+    return group in values.flags.disabled_groups
 
 
 def _unsupported_law(element: Element, law: ActuatorLaw) -> str:
@@ -211,7 +217,7 @@ def with_effort_limits(values: MjcfValues, root: Element, joints: Sequence[Joint
         if tag not in ACTUATORS:
             continue
         law, written = _law_and_attributes(values, element)
-        if values.number(element, "group", written, 0.0) in values.flags.disabled_groups:
+        if _is_switched_off(values, element, written):
             continue
         force = _largest_force(values, element, law, written)
         for name, arm in _driven_joints(values, element, written, arms):
