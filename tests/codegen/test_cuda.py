@@ -15,6 +15,7 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.algebra.scalar import floor, look, repeat
 from warpdyn.codegen import cuda as chosen
+from warpdyn.codegen.cuda import CudaThread
 from warpdyn.execution.request.call import all_arrays, input_shapes
 from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.program import record
@@ -26,6 +27,17 @@ B = 5
 
 ROUNDING = {np.float32: 1e-5, np.float64: 1e-12}
 """Relative to the largest entry. These are the project's bounds."""
+
+
+def test_all_angles_that_are_far_are_reduced_in_one_loop() -> None:
+    """It counts them, and compares each with the bound of its precision."""
+    program = record(lambda x: [x[0]], {"x": (1,)})
+    for single in (False, True):
+        lines = "\n".join(CudaThread(program, single).near_angles({"t1": "one", "t2": "two"}))
+        assert "T far[] = {one, two};" in lines and "int quarters[2] = {};" in lines
+        assert "for (int k = 0; k < 2; ++k)" in lines
+        assert f"if ({chosen.FAR[single].format('far[k]')}) {{" in lines
+        assert "two = far[1]; two_quarters = quarters[1];" in lines
 
 
 @pytest.mark.parametrize(

@@ -211,7 +211,8 @@ def test_a_restored_state_continues_with_the_same_bits() -> None:
 def test_a_reward_that_is_nan_is_refused_by_name() -> None:
     class InvalidReward(Hold):
         def reward(self, robot: Any, s: Any) -> dict[str, Any]:
-            return {"still": np.sqrt(s.q[0] - 10.0), "near": 1.0 + 0.0 * s.q[0]}
+            wrong = np.where(robot.env == 0.0, np.sqrt(s.q[0] - 10.0), 1.0)
+            return {"still": wrong, "near": 1.0 + 0.0 * s.q[0]}
 
     env = rl.VecEnv(InvalidReward(), 4)
     env.reset()

@@ -82,8 +82,18 @@ def test_params_must_be_those_of_the_model() -> None:
     heavier = MODEL.with_payload(LINKS[0], 1.0)
     with pytest.raises(ValueError, match="another model of that name"):
         inputs_of(call_of(params=heavier.params(mass={LINKS[0]: np.ones(B)})))
+    same = wd.load_robot("panda")
+    assert same is not MODEL and same.key == MODEL.key
+    assert inputs_of(call_of(params=same.params(mass={LINKS[0]: np.ones(B)})))
     with pytest.raises(TypeError, match=r"params must come from model.params\(...\), got dict"):
         inputs_of(call_of(params={"mass": 1.0}))
+
+
+def test_choices_have_the_axes_of_inputs_by_velocity() -> None:
+    """None without such inputs."""
+    call = replace(call_of(), by_velocity=None)
+    assert call.choices[-1] is None
+    assert replace(call, by_velocity={"f": "axes"}).choices[-1] == {"f": "axes"}  # type: ignore[dict-item]
 
 
 def test_gathering_inputs_twice_changes_nothing() -> None:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 from fleets import MODEL, NAMES, N, Q, panda_settings
 
-from ros2_node.control.references.setpoint import Setpoint
+from ros2_node.control.references.setpoint import ReferenceLimits, Setpoint
 from ros2_node.control.references.trajectory_goal import TrajectoryGoal
 from ros2_node.control.references.trajectory_motion import TrajectoryMotion, deceleration
 from ros2_node.control.references.waypoint_spline import Waypoint, WaypointArrays, WaypointSpline
@@ -79,3 +79,42 @@ def test_a_deceleration_ends_at_rest():
     stop = deceleration(setpoint, SOME, 5.5)
     assert not stop.has_tolerances and stop.move(setpoint, 5.5 + stop.spline.end)
     assert not setpoint.v.any()
+
+
+def limits_of_three(**more):
+    """The first two joints are 0.75 and 0.3 from the limits ahead; the second has no largest
+    acceleration."""
+    values = {"low": [-9.0, -1.3, -9.0], "high": [1.75, 9.0, 9.0], "fastest": [5.0] * 3}
+    values |= {"strongest": [4.0, np.inf, 3.0], "turns": [False] * 3, **more}
+    arrays = {name: np.array(x) for name, x in values.items()}
+    return ReferenceLimits(names="abc", rows=np.arange(3), columns=np.arange(3), **arrays)
+
+
+def test_each_joint_decelerates_until_its_limit_or_as_long_as_the_slowest():
+    """The first two stop at their limits after 2 * 0.75 / 2 s and 2 * 0.3 / 1 s, the third after 3 / 3 s.
+    Velocities fall on lines."""
+    q, v = np.array([1.0, -1.0, 0.0]), np.array([2.0, -1.0, 3.0])
+    point = (q, v, np.zeros(3))
+    setpoint = SimpleNamespace(limits_of=lambda names: limits_of_three(), point=lambda _: point)
+    stop, ends = deceleration(setpoint, "abc", 5.0), np.array([0.75, 0.6, 1.0])
+    out = np.zeros((3, 3))
+    for time in (0.0, 0.2, 0.5, 0.6, 0.7, 0.75, 0.9, 1.0):
+        stop.spline.at(time, out)
+        passed = np.minimum(time, ends)
+        np.testing.assert_allclose(out[0], q + v * passed * (1 - passed / (2 * ends)), atol=1e-9)
+        np.testing.assert_allclose(out[1], v * (1 - passed / ends), atol=1e-9)
+    assert stop.start == 5.0 and stop.spline.end == 1.0
+    np.testing.assert_allclose(stop.point_at(5.2)["a"], [1.346667, 1.466667, -2.666667], atol=1e-6)
+
+
+def test_a_motion_keeps_within_limits_and_is_compared_with_measured_velocities():
+    """Positions, velocities and accelerations are cut, on both sides."""
+    moves = []
+    setpoint = SimpleNamespace(move=lambda _, point, *rest: moves.append(point.copy()))
+    limits = limits_of_three(fastest=[0.5] * 3, strongest=[2.0] * 3)
+    wanted = [[9.0, -9.0, 0.5], [3.0, -3.0, 0.25], [7.0, -7.0, 1.0]]
+    spline = SimpleNamespace(at=lambda time, out: np.copyto(out, wanted), end=1.0)
+    motion = TrajectoryMotion(spline, 5.0, limits, None, None, "")
+    assert not motion.move(setpoint, 5.5)
+    assert moves[0].tolist() == [[1.75, -1.3, 0.5], [0.5, -0.5, 0.25], [2.0, -2.0, 1.0]]
+    assert motion.speed_error(np.array([1.0, 2.0, 3.0])).tolist() == [-0.5, -2.5, -2.75]

@@ -319,3 +319,22 @@ def test_velocities_for_the_observer_are_kept_in_gravity_mode():
     plain = reader()
     plain.read(NAMES, ZERO, speed, 0, 0.0)
     assert not plain.observer_v.any()
+
+
+def test_after_a_new_start_all_joints_and_any_stamp_are_new():
+    """A part of the joints is no state, and a smaller stamp is not a step back."""
+    states = reader(mode="computed_torque")
+    assert states.read(NAMES, ZERO, ZERO, 10, 1.0) is None
+    states.forget()
+    assert states.read(NAMES[1:], ZERO[1:], ZERO[1:], 11, 1.01) == "missing_joint"
+    assert states.read(NAMES, ZERO, ZERO, 5, 1.02) is None
+    assert not states.counts["stamp_backwards"]
+
+
+def test_velocities_are_zero_in_a_mode_without_any():
+    states = reader(mode="computed_torque")
+    assert states.read(NAMES, ZERO, array("d", [0.25] * N), 0, 1.0) is None
+    states.change(Settings.of({"mode": "computed_torque"}))
+    assert (states.v == 0.25).all()
+    states.change(Settings.of({}))
+    assert not states.v.any()

@@ -7,6 +7,7 @@ import pytest
 from fleets import MODEL, panda_settings
 
 import warpdyn as wd
+from ros2_node.control.torques import fleet_dynamics as chosen
 from ros2_node.control.torques.device_launch import DeviceLaunch
 from ros2_node.control.torques.fleet_dynamics import FleetDynamics, check_device
 from ros2_node.control.torques.payload import Payload
@@ -87,3 +88,22 @@ def test_an_unknown_device_is_refused_with_the_available_ones():
     check_device("cpu")
     with pytest.raises(ValueError, match=r"'cuda:77' is not there; this machine has cpu"):
         check_device("cuda:77")
+
+
+def test_the_device_is_looked_up_after_warps_cache_has_started(monkeypatch):
+    """Otherwise Warp compiles into its own folder."""
+    started = []
+    monkeypatch.setattr(chosen, "start_kernel_cache", lambda: started.append("cache"))
+    check_device("cpu")
+    assert started == ["cache"]
+
+
+def test_the_first_launch_is_that_of_the_start(monkeypatch):
+    """It may compile. Another payload binds the kernels again and launches nothing."""
+    launches = []
+    monkeypatch.setattr(FleetDynamics, "_bind", lambda self: lambda: launches.append(self))
+    dynamics = FleetDynamics(MODEL, panda_settings(), 1)
+    dynamics._first_launch()
+    assert launches == [dynamics]
+    dynamics.carry(dynamics.payload)
+    assert launches == [dynamics]
