@@ -1,4 +1,5 @@
-"""Learning from derivatives: the gradient compared with Torch's, returns, and resuming."""
+"""Learning from derivatives: the gradients of steps and of a learner compared with Torch's, returns, and
+resuming."""
 
 from __future__ import annotations
 
@@ -12,8 +13,9 @@ rl = pytest.importorskip("warpdyn.rl")
 import torch
 from rl_cases import Hold
 
-from warpdyn.rl.learners.shac import COUNTERS, LARGEST_GRADIENT, Shac
+from warpdyn.rl.learners.shac import COUNTERS, LARGEST_GRADIENT, Shac, StepGradient
 from warpdyn.rl.several_processes import Processes
+from warpdyn.rl.vec_env import VecEnv
 
 STEPS = 5
 RECIPE = replace(
@@ -170,14 +172,7 @@ def test_several_processes_start_with_the_weights_of_the_first(
         assert all(torch.equal(x, y) for x, y in pairs), name
 
 
-rl = pytest.importorskip("warpdyn.rl")
-import torch
-from rl_cases import Hold
-
-from warpdyn.rl.learners.shac import StepGradient
-from warpdyn.rl.vec_env import VecEnv
-
-ENVS, STEPS = 3, 3
+ENVS, FEW_STEPS = 3, 3
 
 
 def environments() -> VecEnv:
@@ -189,7 +184,7 @@ def environments() -> VecEnv:
 def actions() -> list[torch.Tensor]:
     torch.manual_seed(1)
     shape = environments().action.shape
-    return [0.5 * torch.randn(shape, dtype=torch.float64) for _ in range(STEPS)]
+    return [0.5 * torch.randn(shape, dtype=torch.float64) for _ in range(FEW_STEPS)]
 
 
 def test_gradients_through_steps_equal_those_of_torch() -> None:
@@ -200,14 +195,14 @@ def test_gradients_through_steps_equal_those_of_torch() -> None:
     env = environments()
     env.carried["age"][1] = env.kernels.length - 2
     start = {n: x.clone() for n, x in env.carried.items()}
-    gradient = StepGradient(env, STEPS)
+    gradient = StepGradient(env, FEW_STEPS)
     for k, action in enumerate(actions()):
         gradient.keep(k, action)
         env.step(action)
     gradient.cotangents["q"].fill_(1.0)
     gradient.cotangents["reward"].fill_(1.0)
     by_action = []
-    for k in reversed(range(STEPS)):
+    for k in reversed(range(FEW_STEPS)):
         found = gradient.back(k)
         by_action.insert(0, found["action"].clone())
         for name in gradient.names:
