@@ -158,6 +158,10 @@ NUMBERS = {
         "SHORTER": 0.6,
         "SPARE": 2,
     },
+    "simulation.pair_slots.shape_rows": {
+        "LEAST_LENGTH": 1e-10,
+        "PLACED": 12,
+    },
     "simulation.pair_slots.slot_rows": {
         "SHARED": 3,
     },

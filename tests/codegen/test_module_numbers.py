@@ -63,6 +63,7 @@ NUMBERS = {
     "portable": {
         "PART": 400,
     },
+    "row_copies": {"FEWEST": 4},
     "scopes": {
         "VARIABLES": 500,
     },

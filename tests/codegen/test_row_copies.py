@@ -140,8 +140,3 @@ def test_the_kernel_gives_the_numbers_of_the_program(
             wanted = program.on_numbers({"x": x[n].tolist(), "y": y[n].ravel().tolist()})
             np.testing.assert_array_equal(entries[n], wanted["entries"])
             np.testing.assert_array_equal(sums[n], wanted["sums"])
-
-
-def test_documented_numbers() -> None:
-    """Another value needs another reason."""
-    assert chosen.FEWEST == 4

@@ -12,18 +12,18 @@ class RowsByNumber:
     """Rows of scalars, read by a number that the program computes. A column that is equal in all
     rows takes no memory. A number beyond the rows reads the nearest one.
 
-    `read_inside`: a column that is computed is read from memory even if it is equal in all rows. What a
-    step makes of it is then computed in the loop, and left out with a step that is left out; a value
-    from outside is computed in any case, before the loop.
+    `read_inside`: the number of the first columns that are read from memory even if they are equal in all
+    rows, unless they are numbers. What a step makes of them is then computed in the loop, and left out
+    with a step that is left out; a value from outside is computed in any case, before the loop.
     """
 
-    def __init__(self, rows: Sequence[Sequence[Scalar]], read_inside: bool = False):
+    def __init__(self, rows: Sequence[Sequence[Scalar]], read_inside: int = 0):
         self.width, self.rows = len(rows[0]), rows
         self.equal = {
             j: rows[0][j]
             for j in range(self.width)
             if all(is_zero(row[j] - rows[0][j]) for row in rows)
-            and (is_number(rows[0][j]) or not read_inside)
+            and (is_number(rows[0][j]) or j >= read_inside)
         }
         others = [[x for j, x in enumerate(row) if j not in self.equal] for row in rows]
         constant = all(is_number(x) for row in others for x in row)

@@ -136,25 +136,26 @@ class CpuSource:
     @cached_property
     def dialect(self) -> Dialect:
         """C++ of statements on lanes: loads, stores, calls of routines."""
-        places = self.places
 
         def store(entries: list[int], value: str) -> str:
-            return " ".join(array.store(k, value) for array, k in map(places.__getitem__, entries))
+            return " ".join(
+                array.store(k, value) for array, k in map(self.places.__getitem__, entries)
+            )
 
         def load(name: str, entry: int | str) -> str:
             array = self.arrays[input_identifier(name)]
             assert isinstance(array, InPlace)
             return array.entry(entry)
 
-        dialect = lanes.in_lanes(self.constants, load, store, self.regions)
+        in_lanes = lanes.in_lanes(self.constants, load, store, self.regions)
+        dialect = replace(in_lanes, memory=self.memory)
         moves = {
             COPY: lambda s: copy_source(s, dialect),
-            PUT: lambda s: put_source(s, dialect, places),
+            PUT: lambda s: put_source(s, dialect, self.places),
             FILL: lambda s: fill_source(self.program, s, dialect, load),
             SPREAD: lambda s: spread_source(self.program, s, dialect, self.arrays),
         }
-        dialect = replace(dialect, moves=moves, memory=self.memory)
-        return dialect
+        return replace(dialect, moves=moves)
 
     def _bodies(self) -> list[list[str]]:
         """Lines of each part."""

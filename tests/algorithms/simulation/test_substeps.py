@@ -144,7 +144,7 @@ def test_results_of_a_launch_have_the_means_and_forces_of_its_steps() -> None:
     wide = end._replace(impulses=[*IN_A_ROW, *IN_A_ROW])
     turned = _results(tree, tau, wide, contacts_of(), scene._replace(point_moments=(3, 0)))
     assert turned == {**found, "impulses": [IN_A_ROW] * 2, "forces": [[2.0, 4.0, 6.0]] * 2}
-    slots = SimpleNamespace(contacts=([(1.0, 1.5, 2.0)] * 2, []))
+    slots = SimpleNamespace(results=lambda dt: ([(1.0, 1.5, 2.0)] * 2, [], []))
     in_slots = _results(tree, tau, end, contacts_of(points=slots), scene)
     assert in_slots == {**found, "impulses": [[1.0, 1.5, 2.0]] * 2, "forces": [[2.0, 3.0, 4.0]] * 2}
     rows = _results(
@@ -170,7 +170,15 @@ def test_results_of_loops_and_pairs_come_together() -> None:
     assert found["joint_impulses"] == [0.0] * model.nv
     pairs = (SimpleNamespace(contacts=2), SimpleNamespace(contacts=1))
     impulses = [[1.0, 2.0, 3.0, 99.0], [10.0, 20.0, 30.0, 99.0], [0.5, 0.0, -0.5, 99.0]]
-    touching: Any = SimpleNamespace(contacts=(impulses, [1.0, 2.0, 3.0]))
+
+    def results(dt: float) -> tuple:
+        return (
+            impulses,
+            [1.0, 2.0, 3.0],
+            [[11.0 / dt, 22.0 / dt, 33.0 / dt], [0.5 / dt, 0.0, -0.5 / dt]],
+        )
+
+    touching: Any = SimpleNamespace(results=results)
     end = EMPTY._replace(pairs_left_out=[6.0])
     named = _results(
         tree_of(MODEL), [0.0] * 2, end, contacts_of(pairs=touching), scene_of(pairs=pairs)
@@ -303,7 +311,7 @@ def test_a_launch_reads_its_ground_from_its_arrays(
     small_launch(SURFACE, scene_of(**TWO_POINTS, substeps=1))
     ground = Surface([0.5, 0.6], 7.0, 8.0, 9.0)
     assert steps.pop()[1] == Contacts(ground, None, None)
-    slots: Any = SimpleNamespace(memory=[], contacts=(IN_ROWS, []))
+    slots: Any = SimpleNamespace(memory=[], results=lambda dt: (IN_ROWS, [], []))
     monkeypatch.setattr(TouchingBodies, "of_points", lambda *_: slots)
     found = small_launch(SURFACE, scene_of(**TWO_POINTS, points_in_slots=True, substeps=1))
     assert steps.pop()[1] == Contacts(None, None, None, None, slots)
@@ -318,7 +326,9 @@ def test_positions_and_memories_of_pairs_are_those_that_are_asked_for(
     """Memories are cleared by the size of the last state, and the names of what they give are said."""
     cleared: list[float] = []
     memory = SimpleNamespace(arrays=[], clear_if_infinite=cleared.append)
-    slots: Any = SimpleNamespace(memory=[memory], contacts=([], []), positions=["here"])
+    slots: Any = SimpleNamespace(
+        memory=[memory], results=lambda dt: ([], [], []), positions=["here"]
+    )
     monkeypatch.setattr(substeps_module, "_pairs", lambda *_: slots)
     monkeypatch.setattr(substeps_module, "_points", lambda *_: slots)
     one = scene_of(substeps=1)

@@ -124,6 +124,17 @@ def world_of(*shapes: wd.description.Solid) -> wd.Model:
     return model
 
 
+def test_derivatives_of_bodies_at_rest_are_finite() -> None:
+    """Single and several pairs. The angular speed of a body at rest has no slope, and the choice of near pairs
+    compares it."""
+    for count in (2, 3):
+        model = world_of(*[wd.description.Sphere(0.1)] * count)
+        q = np.tile(model.neutral, (2, 1))
+        q[:, 7::7] = 0.15 * np.arange(1, count)
+        found = slopes_by_state(model, q, float, points=[], pairs=wd.ContactPairs(model), dt=0.005)
+        assert all(np.isfinite(x).all() for x in found) and abs(found[0]).max() > 0.01
+
+
 def test_derivatives_of_a_contact_with_a_prism_are_finite_in_single_precision() -> None:
     """The search for the nearest points has triangles without an area."""
     model = world_of(wd.description.Cylinder(0.1, 0.2), wd.description.Sphere(0.1))

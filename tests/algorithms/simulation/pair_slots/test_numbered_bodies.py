@@ -18,8 +18,7 @@ from warpdyn.algorithms.simulation.pair_slots.numbered_bodies import (
     placement_of,
 )
 from warpdyn.execution.request.evaluate import tree_of
-from warpdyn.recording.graph import Graph
-from warpdyn.recording.recorder import input_symbols
+from warpdyn.recording.program import record
 
 MODEL = (
     wd.ModelBuilder("world")
@@ -47,15 +46,17 @@ def test_a_body_is_read_by_its_number() -> None:
 
 
 def test_a_single_body_may_be_read_inside_of_loops() -> None:
-    """Then its row is in memory if it is computed; several bodies are in memory in any case."""
-    rows = [input_symbols(Graph(), "q", 1) * 45, [2.0] * 45]
-    for count in (1, 2):
-        bodies = FreeBodiesAt((0, 1)[:count], RowsByNumber(rows[:count]))
-        assert bodies.rows is not None and len(bodies.rows.arrays) == count - 1
-        inside = bodies.read_inside()
-        assert inside.rows is not None and len(inside.rows.arrays) == 1
-        assert (inside is bodies) is (count == 2)
-    assert FreeBodiesAt((), None).read_inside().rows is None
+    """Then its row is in memory if it is computed. Several bodies are in memory in any case."""
+
+    def text(x: list) -> list:
+        rows = [[x[0]] * 45, [x[1]] * 45]
+        one, two = (FreeBodiesAt((0, 1)[:n], RowsByNumber(rows[:n])) for n in (1, 2))
+        for bodies, arrays in ((one, 0), (one.read_inside(), 1), (two, 1)):
+            assert bodies.rows is not None and len(bodies.rows.arrays) == arrays
+        assert two.read_inside() is two and FreeBodiesAt((), None).read_inside().rows is None
+        return x
+
+    record(text, {"x": (2,)})
 
 
 def test_rows_give_the_velocity_of_a_point() -> None:

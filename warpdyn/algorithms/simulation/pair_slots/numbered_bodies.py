@@ -95,7 +95,7 @@ class FreeBodiesAt:
         """The same bodies, read from memory in loops even if there is only one (`RowsByNumber`)."""
         if self.rows is None or len(self.bodies) > 1:
             return self
-        return replace(self, rows=RowsByNumber(self.rows.rows, read_inside=True))
+        return replace(self, rows=RowsByNumber(self.rows.rows, read_inside=self.rows.width))
 
     def __getitem__(self, number: Scalar) -> FreeBodyAt:
         """The body of a number."""

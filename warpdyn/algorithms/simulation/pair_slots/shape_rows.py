@@ -8,12 +8,19 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ....algebra.rows_by_number import RowsByNumber
-from ....algebra.scalar import Scalar, sqrt
+from ....algebra.scalar import Scalar, maximum, sqrt
 from ....algebra.spatial import Placement, Vector
 from ....model.tree import WORLD, Tree
 from ..contact_shapes import ContactShape, placement_in_body
 from .numbered_bodies import entries_of, placement_of, twist_about_origin
 from .pair_groups import GroupSide
+
+LEAST_LENGTH = 1e-10
+"""Length below which all vectors count as equally long [m, m/s, rad/s]. The root of 0 has no slope, and
+derivatives of shapes at rest would not be finite."""
+
+PLACED = 12
+"""Entries of a placement in a row."""
 
 
 class ShapeRow(NamedTuple):
@@ -35,7 +42,7 @@ class ShapeRow(NamedTuple):
     @classmethod
     def of(cls, row: Sequence[Scalar]) -> ShapeRow:
         """The shape with these numbers."""
-        reach, radius, number, *size = row[12:]
+        reach, radius, number, *size = row[PLACED:]
         return cls(placement_of(row), reach, radius, number, size)
 
 
@@ -51,7 +58,8 @@ def moving_shapes(
     """The shapes of a side in the world, each a `ShapeRow`.
 
     `X`: placements of bodies in the world; `v`: the velocity in the step; `carriers`: bodies in the
-    order of their numbers. Other bodies have the number -1. `read_inside`: as in `RowsByNumber`.
+    order of their numbers. Other bodies have the number -1. `read_inside`: read placements from memory
+    (`RowsByNumber`).
     """
     rows = []
     for shape, body in zip(side.shapes, side.bodies, strict=True):
@@ -64,7 +72,7 @@ def moving_shapes(
             speed = length(linear) + length(motion.angular) * radius
         number = float(carriers.index(body)) if body in carriers else -1.0
         rows.append(ShapeRow(placement, speed * dt, radius, number, shape.size).numbers)
-    return RowsByNumber(rows, read_inside)
+    return RowsByNumber(rows, PLACED * read_inside)
 
 
 def bounding_radius(shape: ContactShape) -> float:
@@ -76,5 +84,5 @@ def bounding_radius(shape: ContactShape) -> float:
 
 
 def length(u: Vector) -> Scalar:
-    """The length of a vector."""
-    return sqrt(u.dot(u))
+    """The length of a vector, and of the shortest ones LEAST_LENGTH."""
+    return sqrt(maximum(u.dot(u), LEAST_LENGTH * LEAST_LENGTH))
