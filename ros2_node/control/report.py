@@ -141,8 +141,8 @@ def _robot_lines(robot: Robot, now: float) -> dict[str, str]:
     if robot.trajectory.refusal:
         lines["last trajectory refused"] = robot.trajectory.refusal
     lines["joint_limit"] = robot.limits.limit_message(robot.state.q) or "none"
-    if (pose := robot.references.pose) is not None and pose.refusal:
-        lines["last pose refused"] = pose.refusal
+    if robot.pose is not None and robot.pose.refusal:
+        lines["last pose refused"] = robot.pose.refusal
     lines |= _input_lines(robot)
     inputs = robot.references.law_inputs
     if inputs is not None and inputs.refusal:

@@ -41,8 +41,7 @@ class Robot:
     def __init__(
         self, dynamics: FleetDynamics, index: int, settings: Settings, counts: Counter[str]
     ) -> None:
-        self.dynamics = dynamics
-        self.counts = counts
+        self.dynamics, self.counts = dynamics, counts
         self.state = dynamics.state.row(index)
         model, law = dynamics.model, dynamics.law
         read = FilteredStates if settings.filters_states else JointStates
@@ -54,7 +53,8 @@ class Robot:
         self.references = RobotReferences(
             model, law, self.state, joints, tracked, settings, index, counts
         )
-        self.setpoint, self.trajectory = self.references.setpoint, self.references.trajectory
+        self.setpoint, self.pose = self.references.setpoint, self.references.pose
+        self.trajectory = self.references.trajectory
         self.wrench = ExternalWrench(model, self.state, settings, counts)
         self.policy = law.policies[index] if isinstance(law, PolicyLaw) else None
         self.effort_watch: EffortWatch | None = None

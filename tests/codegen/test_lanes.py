@@ -14,7 +14,6 @@ from sanitizers import clang, run_with_sanitizers
 
 import warpdyn as wd
 from warpdyn.codegen import headers, lanes
-from warpdyn.codegen import lanes as chosen
 from warpdyn.codegen.source import Source
 from warpdyn.execution.compile.kernel import KernelCommand, compile_kernel
 
@@ -313,4 +312,4 @@ def test_zeros_keep_their_sign_in_every_lane(
 
 def test_documented_numbers() -> None:
     """They are measured, or given by other software. Another value needs another reason."""
-    assert chosen.BYTES == 64
+    assert headers.VECTOR_BYTES == 64

@@ -33,12 +33,6 @@ DEFAULTS = {
         "Link.borne": 0.0,
         "Mimic.multiplier": 1.0,
         "Mimic.offset": 0.0,
-        "Effects.viscous": 0.0,
-        "Effects.coulomb": 0.0,
-        "Effects.stiffness": 0.0,
-        "Effects.damping": 0.0,
-        "Effects.spring": 0.0,
-        "Effects.rest": 0.0,
         "Joint.axis": (1.0, 0.0, 0.0),
         "Joint.damping": 0.0,
         "Joint.friction": 0.0,
@@ -78,6 +72,14 @@ DEFAULTS = {
     },
     "old_members": {
         "warn_of_old_name.level": 3,
+    },
+    "poses_and_limits": {
+        "Effects.viscous": 0.0,
+        "Effects.coulomb": 0.0,
+        "Effects.stiffness": 0.0,
+        "Effects.damping": 0.0,
+        "Effects.spring": 0.0,
+        "Effects.rest": 0.0,
     },
     "quantities": {
         "VaryingQuantity.signed": False,

@@ -161,9 +161,9 @@ PLAIN = {
 """The lines of a robot that refuses nothing and has nothing extra."""
 
 
-def stub(pose=None, **changed):
+def stub(**changed):
     """A stand-in for a robot with the attributes that `_robot_lines` and `_conditions` read."""
-    references = SimpleNamespace(pose=pose, twist=None, body=None, law_inputs=None)
+    references = SimpleNamespace(twist=None, body=None, law_inputs=None)
     values = {
         "age": lambda now: now - 1.0,
         "dynamics": SimpleNamespace(payload=SimpleNamespace(mass=0.0, link="")),
@@ -172,6 +172,7 @@ def stub(pose=None, **changed):
         "trajectory": SimpleNamespace(status="none", refusal=""),
         "limits": SimpleNamespace(limit_message=lambda q: ""),
         "state": SimpleNamespace(q=np.zeros(2)),
+        "pose": None,
         "references": references,
         "output": SimpleNamespace(
             joints=["a", "b"], clamped=3, rate_limited=4, saturated_joints=lambda steady: ""
@@ -220,7 +221,6 @@ def test_twists_sensors_and_law_inputs_have_lines():
     told = {"twist slowed by": "nothing", "contact wrench": "1 0 0 0 0 -0.123"}
     for refusal in ("", "no"):
         references = SimpleNamespace(
-            pose=None,
             twist=with_refusal(slowed_by="", refusal=refusal),
             body=SimpleNamespace(
                 sensor=with_refusal(contact=[1.0, 0, 0, 0, 0, -0.1234], refusal=refusal)

@@ -11,7 +11,7 @@ from fleets import MODEL, N, Q, feed, panda_fleet, panda_settings
 from rclpy.qos import ReliabilityPolicy
 from recording_node import RecordingNode
 
-import warpdyn as wd
+from ros2_node.ros import outputs
 from ros2_node.ros.display import Display
 from ros2_node.ros.outputs import WantedOutputs
 from ros2_node.ros.topics import RobotNames
@@ -115,9 +115,9 @@ def test_outputs_are_computed_only_for_subscribers(node, fleet, monkeypatch):
     """
     calls = []
     for name in ("fk", "crba"):
-        genuine = getattr(wd, name)
+        genuine = getattr(outputs, name)
         monkeypatch.setattr(
-            wd, name, lambda *a, f=genuine, n=name, **k: (calls.append(n), f(*a, **k))[1]
+            outputs, name, lambda *a, f=genuine, n=name, **k: (calls.append(n), f(*a, **k))[1]
         )
     shown = display(node, tip_links=["panda_hand"], publish_mass_matrix=True, publish_tf=True)
     for publisher in node.publishers.values():
