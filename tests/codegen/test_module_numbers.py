@@ -63,7 +63,6 @@ NUMBERS = {
     "portable": {
         "PART": 400,
     },
-    "row_copies": {"FEWEST": 4},
     "scopes": {
         "VARIABLES": 500,
     },

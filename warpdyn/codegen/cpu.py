@@ -20,7 +20,6 @@ from .array_statements import array_members
 from .cpu_routines import PART, array_memory, routines
 from .emit import Dialect, Region, emit, expression, literal
 from .partition import split_statements
-from .row_copies import FILL, SPREAD, fill_source, spread_source, with_row_copies
 from .table_copies import COPY, PUT, copy_source, put_source, with_copies
 from .tiles import DistinctValues, InPlace, Tile, array_of
 
@@ -102,8 +101,7 @@ class CpuSource:
                 statement.operation in ("sin", "cos") and statement.arguments[0] in self.turns
             )
 
-        statements, self.spread = with_row_copies(self.program, self.places)
-        parts, slots = split_statements(statements, PART, is_loaded_again)
+        parts, slots = split_statements(self.program.statements, PART, is_loaded_again)
         # Inputs and results of routines lie behind the workspace of the parts, which is in use
         # while they call a routine.
         regions, functions, slots = routines(self.program, self.constants, slots)
@@ -123,11 +121,6 @@ class CpuSource:
         return parts, functions, regions, slots
 
     @cached_property
-    def places(self) -> list[tuple[InPlace | Tile, int]]:
-        """Array and entry of each output: a program numbers them through all results."""
-        return [(array, k) for array, _ in self.results for k in range(array.size)]
-
-    @cached_property
     def turns(self) -> dict[int, tuple[str, str]]:
         """C++ of the sine and cosine of each angle."""
         angles = enumerate(self.program.angles)
@@ -136,32 +129,29 @@ class CpuSource:
     @cached_property
     def dialect(self) -> Dialect:
         """C++ of statements on lanes: loads, stores, calls of routines."""
+        # A program numbers its outputs through all results; a store needs a result and its entry.
+        places = [(array, k) for array, _ in self.results for k in range(array.size)]
 
         def store(entries: list[int], value: str) -> str:
-            return " ".join(
-                array.store(k, value) for array, k in map(self.places.__getitem__, entries)
-            )
+            return " ".join(array.store(k, value) for array, k in map(places.__getitem__, entries))
 
-        def load(name: str, entry: int | str) -> str:
+        def load(name: str, entry: int) -> str:
             array = self.arrays[input_identifier(name)]
             assert isinstance(array, InPlace)
             return array.entry(entry)
 
-        in_lanes = lanes.in_lanes(self.constants, load, store, self.regions)
-        dialect = replace(in_lanes, memory=self.memory)
+        dialect = lanes.in_lanes(self.constants, load, store, self.regions)
         moves = {
             COPY: lambda s: copy_source(s, dialect),
-            PUT: lambda s: put_source(s, dialect, self.places),
-            FILL: lambda s: fill_source(self.program, s, dialect, load),
-            SPREAD: lambda s: spread_source(self.program, s, dialect, self.arrays),
+            PUT: lambda s: put_source(s, dialect, places),
         }
-        return replace(dialect, moves=moves)
+        return replace(dialect, moves=moves, memory=self.memory)
 
     def _bodies(self) -> list[list[str]]:
         """Lines of each part."""
         # One set for all parts: outputs that a later part recalls or loads again are already
         # stored.
-        stored = set(self.spread)
+        stored: set[int] = set()
         bodies = []
         for part in self.parts:
             moved = with_copies(self.program, part, stored) if self.regions else part

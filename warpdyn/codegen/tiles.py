@@ -91,12 +91,12 @@ class InPlace(_Array):
         numbers = (("I64", f"{a}_ld"), ("I64", f"{a}_ahead"), ("bool", f"{a}_in_place"))
         return [(f"{self.const}T*", a), *numbers, ("V*", f"{a}_tile")]
 
-    def entry(self, k: int | str) -> str:
+    def entry(self, k: int) -> str:
         """Entry `k` of all lanes, as a value or a place to store one."""
         access = "place" if self.is_output else "load"
         return f"Lanes::{access}({self.id} + {k} * {self.id}_ld, {self.id}_ahead)"
 
-    def store(self, k: int | str, value: str) -> str:
+    def store(self, k: int, value: str) -> str:
         """The statement that writes entry `k` of all lanes."""
         return f"{self.entry(k)} = {value};"
 
@@ -146,7 +146,7 @@ class Tile(_Array):
         places = (("const I64*", f"{a}_place"), ("bool", f"{a}_now"), ("bool", f"{a}_in_rows"))
         return [("T*", a), *places, ("V*", f"{a}_tile")]
 
-    def store(self, k: int | str, value: str) -> str:
+    def store(self, k: int, value: str) -> str:
         """The statement that writes entry `k` of all lanes."""
         return f"Lanes::store({self.id} + {self.id}_place[{k}], {value}, {self.id}_now);"
 
