@@ -126,7 +126,7 @@ def test_a_plot_has_a_line_for_each_algorithm(monkeypatch):
 
 
 def test_options_are_read_before_a_case_is_timed(tmp_path, monkeypatch, capsys):
-    """Without --algorithm all five are timed. A file that cannot be written is refused first."""
+    """All five algorithms are timed without --algorithm. A file that cannot be written is refused first."""
     asked, timed = [], []
     module = import_module("warpdyn.cli.bench")
     monkeypatch.setattr(module, "set_num_threads", asked.append)

@@ -199,7 +199,7 @@ def test_the_output_option_has_a_short_form(tmp_path, capsys):
 
 
 def describe_option(option: argparse.Action) -> str:
-    """What argparse does with an option. A list of more than ten choices is left out."""
+    """The behaviour of argparse for an option. A list of more than ten choices is left out."""
     choices = sorted(option.choices) if option.choices and len(option.choices) <= 10 else None
     kind = getattr(option.type, "__name__", None)
     return (

@@ -244,10 +244,10 @@ def test_a_capsule_is_moved_to_its_middle(monkeypatch: pytest.MonkeyPatch) -> No
 
     capsule = trimesh.creation.capsule
 
-    def shifted(*args: Any, **options: Any) -> Any:
+    def shift(*args: Any, **options: Any) -> Any:
         return capsule(*args, **options).apply_translation((0.0, 0.0, 0.4))
 
-    monkeypatch.setattr(trimesh.creation, "capsule", shifted)
+    monkeypatch.setattr(trimesh.creation, "capsule", shift)
     ((mesh, _),) = triangles(Geometry("capsule", (0.1, 0.5)))
     assert np.allclose(mesh.bounds.sum(0), 0.0, atol=1e-9)
 

@@ -94,7 +94,7 @@ def test_boxes_that_are_apart_have_a_positive_gap() -> None:
 
 
 def test_the_separation_along_faces_is_at_most_the_distance() -> None:
-    """Above a face it is the distance, and that of boxes that overlap is not above 0."""
+    """The separation is the distance above a face, and not above 0 where boxes overlap."""
     draw, apart, inside = np.random.default_rng(2), 0, 0
     for _ in range(200):
         half = tuple(draw.uniform(0.03, 0.2, 3).tolist())

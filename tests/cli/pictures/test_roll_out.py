@@ -168,14 +168,14 @@ def test_the_residual_compares_with_many_more_sweeps(monkeypatch: pytest.MonkeyP
     """Forces differ by (3, 0, 4) on one of two points."""
     asked: list[dict[str, Any]] = []
 
-    def bound(*args: Any, **options: Any) -> Any:
+    def bind_with_record(*args: Any, **options: Any) -> Any:
         asked.append(options)
         forces = np.zeros((1, 2, 3))
         if "sweeps" in options:
             forces[0, 1] = [3.0, 0.0, 4.0]
         return lambda: SimpleNamespace(forces=forces)
 
-    monkeypatch.setattr("warpdyn.cli.pictures.roll_out.bind", bound)
+    monkeypatch.setattr("warpdyn.cli.pictures.roll_out.bind", bind_with_record)
     model, state = wd.load_robot("cartpole"), dict.fromkeys(("q", "v", "tau", "control"))
     sim: Any = SimpleNamespace(**state, pairs=(), impulses="impulses")
     found = _residual(model, sim, {"dt": 0.1})()
@@ -190,7 +190,7 @@ def test_the_residual_compares_with_many_more_sweeps(monkeypatch: pytest.MonkeyP
 
 
 def test_stops_of_a_simulated_model_are_rows() -> None:
-    """As `Simulation` has them."""
+    """The stops are those of a `Simulation`."""
     text = "<mujoco><worldbody><body><joint/><geom size='0.1'/></body></worldbody></mujoco>"
     for model, wanted in ((wd.load_robot("cartpole"), None), (wd.load_mjcf(text), "rows")):
         assert _scene(model, PLAN, posture(model), None).get("stops") == wanted

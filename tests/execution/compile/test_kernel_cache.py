@@ -126,7 +126,7 @@ FIRST_USES: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.parametrize("module", FIRST_USES)
-def test_whatever_may_use_warp_first_starts_the_cache(
+def test_each_first_use_of_warp_starts_the_cache(
     module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise Warp compiles into its own folder. Each of these can be the first call of a process."""

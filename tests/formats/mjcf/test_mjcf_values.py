@@ -202,7 +202,7 @@ def test_lengths_are_refused_beyond_a_bound_that_is_itself_accepted() -> None:
 
 
 def test_bounds_of_the_compiler_are_read() -> None:
-    """Without them nothing is bounded."""
+    """Values are not bounded if the file has none of them."""
     read = values_of('boundmass="0.5" boundinertia="0.25" settotalmass="3" fitaabb="true"').compiler
     assert (read.boundmass, read.boundinertia, read.settotalmass) == (0.5, 0.25, 3.0)
     usual = values_of().compiler

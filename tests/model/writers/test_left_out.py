@@ -50,7 +50,7 @@ LOOP = wd.description.Loop("weld", "panda_hand", "panda_link0")
 
 
 @pytest.mark.parametrize("words", FORCES)
-def test_what_acts_in_the_dynamics_is_refused(words: str) -> None:
+def test_forces_of_the_dynamics_are_refused(words: str) -> None:
     """The file would describe a robot with other joint forces."""
     model = FORCES[words]()
     for write in (model.to_urdf, model.to_usd, lambda: refuse_forces(model, "URDF")):
