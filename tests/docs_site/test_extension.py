@@ -65,13 +65,13 @@ def test_classes_have_their_public_names(monkeypatch: Any) -> None:
 
 
 def test_a_name_has_an_anchor_in_each_namespace_of_its_module() -> None:
-    """`wd.Link` and `wd.description.Pose` belong to one module, and links from source code use one
+    """`wd.Link` and `wd.description.Mimic` belong to one module, and links from source code use one
     prefix for its names."""
     signatures = [
         addnodes.desc_signature(module=module, fullname=name, ids=[f"{module}.{name}"])
         for module, name in (
             ("warpdyn", "Link"),
-            ("warpdyn.description", "Pose"),
+            ("warpdyn.description", "Mimic"),
             ("warpdyn.rl", "Task"),
         )
     ]
@@ -80,7 +80,7 @@ def test_a_name_has_an_anchor_in_each_namespace_of_its_module() -> None:
     extension.register_other_names(None, doctree)  # type: ignore[arg-type]
     assert [each["ids"] for each in signatures] == [
         ["warpdyn.Link", "warpdyn.description.Link"],
-        ["warpdyn.description.Pose", "warpdyn.Pose"],
+        ["warpdyn.description.Mimic", "warpdyn.Mimic"],
         ["warpdyn.rl.Task"],
     ]
 

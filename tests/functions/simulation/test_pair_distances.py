@@ -101,16 +101,19 @@ def test_slopes_of_single_precision_are_those_of_double_precision() -> None:
     assert np.abs(slopes[1] - slopes[0])[:, : ARM.nq - 7].max() < 2e-3
 
 
-def test_second_derivatives_along_motions_are_those_of_differences() -> None:
+@pytest.mark.parametrize("links", [["panda_hand"], ["panda_hand", "panda_link6"]], ids=len)
+def test_second_derivatives_along_motions_are_those_of_differences(links: list[str]) -> None:
+    """Two pairs of the same kinds share a loop, through which derivatives do not go."""
     torch = pytest.importorskip("torch")
     q, step = states(20), 1e-5
     crate = ContactShape("crate", "box", (0.1, 0.15, 0.2))
-    pairs = [ContactPair(ContactShape("panda_hand", "mesh", (), vertices=WEDGE), crate)]
+    wedges = [ContactShape(link, "mesh", (), vertices=WEDGE) for link in links]
+    pairs = [ContactPair(wedge, crate) for wedge in wedges]
     rate = wd.configuration_rate(ARM, q, np.random.default_rng(0).normal(size=(20, ARM.nv)))
 
     def slope(h: float) -> np.ndarray:
         x = q + h * rate
-        return wd.vjp(wd.pair_distances, ARM, x, pairs=pairs, cotangents=np.ones((20, 1)))
+        return wd.vjp(wd.pair_distances, ARM, x, pairs=pairs, cotangents=np.ones((20, len(links))))
 
     wanted = np.sum((slope(step) - slope(-step)) / (2 * step) * rate, axis=1)
     x, u = torch.tensor(q, requires_grad=True), torch.tensor(rate)
@@ -160,3 +163,26 @@ def test_distances_in_a_loop_of_an_own_kernel_have_derivatives() -> None:
         h = 1e-6 * np.eye(model.nq)[k]
         wanted = (last_distance(model, q + h) - last_distance(model, q - h)) / 2e-6
         assert found[0, k] == pytest.approx(np.ravel(wanted)[0], abs=1e-6)
+
+
+def test_several_distances_in_a_loop_of_an_own_kernel_have_derivatives() -> None:
+    """The pairs share a loop inside the loop of the kernel."""
+    boxes = [
+        ContactShape(link, "box", (0.05, 0.04, 0.03)) for link in ("panda_hand", "panda_link2")
+    ]
+    pairs = [ContactPair(box, ContactShape("crate", "box", (0.1, 0.15, 0.2))) for box in boxes]
+
+    @wd.kernel
+    def total(robot, q):
+        def step(state):
+            moved = robot.integrate(q, np.ones(ARM.nv) * (0.01 * state[0]))
+            return (state[0] + np.sum(robot.pair_distances(moved, pairs=pairs)),)
+
+        (found,) = wd.kernels.repeat(3, step, (0.0,))
+        return found
+
+    q, step = states(2), 1e-6
+    u = wd.configuration_rate(ARM, q, np.random.default_rng(1).normal(size=(2, ARM.nv)))
+    wanted = (total(ARM, q + step * u) - total(ARM, q - step * u)) / (2 * step)
+    found = np.asarray(wd.vjp(total, ARM, q, cotangents=np.ones(2)))
+    assert (found * u).sum(1) == pytest.approx(np.ravel(wanted), abs=1e-6)
