@@ -13,22 +13,7 @@ from hypothesis import strategies as st
 
 from warpdyn.algebra.quaternions import quaternion_exp
 from warpdyn.algebra.spatial import Placement, as_matrix
-from warpdyn.model.description import Link
 from warpdyn.model.poses_and_limits import Limits, Pose, rpy_rotation, unit_vector
-
-
-def test_link_inertia_converts_to_algebra() -> None:
-    """`symmetric` has the rows of `inertia`. About the origin the inertia is larger by m (c.c 1 - c
-    c^T)."""
-    rows = ((0.3, 0.01, 0.02), (0.01, 0.4, 0.03), (0.02, 0.03, 0.5))
-    link = Link("a", 2.0, (0.1, 0.2, 0.3), rows)
-    assert tuple(tuple(row) for row in link.symmetric.rows) == rows
-    c = np.array(link.com)
-    wanted = np.array(rows) + 2.0 * (c @ c * np.eye(3) - np.outer(c, c))
-    assert np.allclose(
-        [list(row) for row in link.spatial_inertia.J.rows], wanted, rtol=ROUND_OFF, atol=0
-    )
-
 
 ANGLES = st.tuples(*[st.floats(-4, 4)] * 3)
 
