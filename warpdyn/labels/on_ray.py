@@ -35,7 +35,7 @@ LabelFile = Callable[[LogFile], Outcome]
 """A function that labels a file. Pickle takes it to the workers."""
 
 _known: dict[Any, LabelFile] = {}
-"""In a worker, the latest function, with the model's kernels."""
+"""The latest function that this worker has received. It holds the model's kernels."""
 
 
 def on_ray(

@@ -4,6 +4,7 @@ touch."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple
 
 from ...algebra.scalar import Scalar, absolute, maximum, rsqrt, select_less
@@ -89,10 +90,7 @@ def face_separation(a: ShapeAt, b: ShapeAt) -> Scalar:
     """The largest separation of two boxes along the normals of their faces [m], which is at most their
     distance; negative if they overlap along all of these."""
     of_a, of_b = _face_separations(_boxes(a, b))
-    largest = of_a[0]
-    for separation in (*of_a[1:], *of_b):
-        largest = maximum(largest, separation)
-    return largest
+    return reduce(maximum, (*of_a, *of_b))
 
 
 def _boxes(a: ShapeAt, b: ShapeAt) -> _Boxes:

@@ -177,4 +177,5 @@ def pair_of_kinds(kind_a: str, kind_b: str) -> tuple[tuple[str, str], bool]:
 
 def points_of(kind_a: str, kind_b: str) -> int:
     """The number of contacts of two kinds of shapes."""
-    return POINTS.get((kind_a, kind_b)) or POINTS[pair_of_kinds(kind_a, kind_b)[0]]
+    kinds, _ = pair_of_kinds(kind_a, kind_b)
+    return POINTS[kinds]

@@ -149,19 +149,18 @@ def convex_separation(a: Core, b: Core, starts: Sequence[Vector]) -> Separation:
         normal, least = choose(reach, least, start, normal), minimum(least, reach)
     state = [least, *normal, *(e for u in first * 4 for e in u)]
     result = repeat(step, state, ITERATIONS)
-    normal, _, nearest, *rest = [Vector(*result[k - 3 : k]) for k in range(4, len(result) + 1, 3)]
-    triangle = [Corner(*rest[k : k + 2]) for k in (0, 2, 4)]
-    return Separation(-result[0], normal, nearest, triangle)
+    # Behind the normal are both vectors of the nearest point; that of the difference is not needed.
+    return Separation.of_numbers([-result[0], *result[1:4], *result[7:]])
 
 
 def separation_of_corners(found: Separation, centre: Vector, axes: Sequence[Vector]) -> Scalar:
     """The separation, with the derivatives of a function of the corners of the triangle, each fixed
     on its shape.
 
-    The derivatives do not go through the iterations. There, those of
-    narrow triangles lose their digits, and they are wrong where several normals are equally good:
-    two boxes that face each other, or a sphere beside the middle of a face. `centre`, `axes`: the
-    second shape's frame in the frame of the first one.
+    The derivatives do not go through the iterations. There, those of narrow triangles lose their
+    digits, and they are wrong where several normals are equally good: two boxes that face each
+    other, or a sphere beside the middle of a face. `centre`, `axes`: the frame of the second shape
+    in that of the first one.
     """
     points = []
     for x, of_first in found.triangle:

@@ -35,20 +35,16 @@ def pair_distances(tree: Tree, q: Sequence[Scalar], pairs: Sequence[ContactPair]
     found: dict[int, Scalar] = {}
     for ((first, _), (second, _)), numbers in groups.items():
         of_group = [(placed[pairs[n].first], placed[pairs[n].second]) for n in numbers]
-        in_loop = len(numbers) > 1 and is_searched(first, second)
-        distances = _distances_in_loop if in_loop else _distances_in_line
-        found |= zip(numbers, distances(of_group), strict=True)
+        if len(numbers) > 1 and is_searched(first, second):
+            found |= zip(numbers, _distances_in_loop(of_group), strict=True)
+        else:
+            found |= zip(numbers, (distance(*pair) for pair in of_group), strict=True)
     return [found[n] for n in range(len(pairs))]
 
 
 def _kind(shape: ContactShape) -> tuple[str, int]:
     """The kind of a shape and its rounded number of vertices."""
     return shape.kind, -(-len(shape.vertices) // VERTICES)
-
-
-def _distances_in_line(pairs: Sequence[ShapesAt]) -> list[Scalar]:
-    """Distances of pairs, each with statements of its own."""
-    return [distance(*pair) for pair in pairs]
 
 
 def _distances_in_loop(pairs: Sequence[ShapesAt]) -> list[Scalar]:

@@ -16,7 +16,7 @@ class SolvedEquation(NamedTuple):
     """An equation `residual = right` at its solution."""
 
     inputs: Mapping[str, Nested]
-    """What the residual depends on, by name, with the unknown in place of the right side."""
+    """The values that the residual depends on, by name, with the unknown in place of the right side."""
     residual: list[Scalar]
     matrix: Nested
     """Derivative of the residual by the unknown, symmetric."""
