@@ -358,19 +358,16 @@ class Trainer:
     def _run_steps(self) -> tuple[torch.Tensor, float | None]:
         """`_roll_out` without the check of the rewards."""
         env, learner, inside = self.env, self.learner, 0.0
-        names = (*env.kernels.rewards, "length")
-        sums = torch.zeros(4 + len(names), dtype=torch.float64, device=env.device)
+        sums = torch.zeros_like(env.totals())
         for _ in range(self.recipe.steps):
             action = learner.act(env.observations)
             before = time.perf_counter()
-            _, reward, fell, timed_out, extra = env.step(action)
+            _, reward, fell, timed_out, _ = env.step(action)
             inside += time.perf_counter() - before
             for watch in self.watchers:
                 watch(env)
             learner.record(reward, (fell | timed_out).float(), timed_out.float())
-            lived = (extra["episode"][n] for n in names)
-            parts = (reward, fell | timed_out, fell, extra["nonfinite_action"], *lived)
-            sums += torch.stack([x.sum(dtype=torch.float64) for x in parts])
+            sums += env.totals()
         return sums, inside if sums.is_cpu else None
 
 

@@ -201,6 +201,21 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         observation = self._observation(self._of_groups(seen))
         return observation, seen["reward"], terminated, truncated, info
 
+    def totals(self) -> torch.Tensor:
+        """Sums over the environments, of the last step, in float64: rewards, ends of episodes, falls
+        and actions that were not finite; of the episodes that ended each reward, by the task's order,
+        and the length in steps (4 + rewards + 1,)."""
+        seen, conditions = self._seen[self._turn], self._conditions[self._turn]
+        by_name = dict(zip(CONDITIONS, (conditions > 0.5).sum(1, dtype=torch.float64), strict=True))
+        ended = by_name["ended_age"], by_name["terminated"], by_name["odd_action"]
+        return torch.cat(
+            [
+                torch.stack([seen["reward"].sum(dtype=torch.float64), *ended]),
+                seen["ended_sums"].sum(0, dtype=torch.float64),
+                seen["ended_age"].sum(0, dtype=torch.float64, keepdim=True),
+            ]
+        )
+
     def check_begun(self) -> None:
         """Raise Gymnasium's `ResetNeeded` before the first `reset` or `restore`: the state is zeros,
         which no episode begins with."""
