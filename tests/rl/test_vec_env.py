@@ -222,6 +222,36 @@ def test_a_reward_that_is_nan_is_refused_by_name() -> None:
         env.step(torch.zeros(4, 2))
 
 
+def test_finite_rewards_whose_sum_overflows_are_no_mistake() -> None:
+    class LargeReward(Hold):
+        def reward(self, robot: Any, s: Any) -> dict[str, Any]:
+            return {"still": 3e38 + 0.0 * s.q[0], "near": 0.0 * s.q[0]}
+
+    env = rl.VecEnv(LargeReward(), 100)
+    env.reset()
+    _, reward, *_ = env.step(torch.zeros(100, 2))
+    assert torch.isfinite(reward).all() and torch.isinf(reward.sum())
+
+
+def test_totals_are_the_sums_of_a_step() -> None:
+    """Rewards, ends, falls and actions that are not finite; each reward and the length of the
+    episodes that ended."""
+    env = rl.VecEnv(Short(), 5)
+    env.reset()
+    env.carried["age"][:2] = 1.0
+    ended = 0
+    for step in range(4):
+        action = torch.zeros(5, 2)
+        action[3, 0] = torch.nan if step == 1 else 0.0
+        _, reward, fell, timed_out, info = env.step(action)
+        lived = (info["episode"][n] for n in (*env.kernels.rewards, "length"))
+        wanted = [x.double().sum() for x in (reward, fell | timed_out, fell)]
+        wanted += [info["nonfinite_action"].double().sum(), *(x.double().sum() for x in lived)]
+        assert torch.allclose(env.totals(), torch.stack(wanted), rtol=1e-12)
+        ended += int(info["_final_obs"].sum())
+    assert ended > 2
+
+
 @pytest.mark.parametrize("autoreset", ["same_step", "next_step"])
 @pytest.mark.parametrize("number", [np.nan, np.inf])
 def test_checks_that_would_wait_for_the_gpu_run_on_request(

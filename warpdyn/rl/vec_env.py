@@ -3,6 +3,7 @@ device."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -186,7 +187,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         self._mark_written(seen)
         if self._waits:
             self._collect_wrong_rewards(seen)
-        elif not bool(torch.isfinite(seen["reward"]).all()):
+        elif not math.isfinite(seen["reward"].sum()):  # takes less time than torch.isfinite
             self._collect_wrong_rewards(seen)
             self.check_rewards()
         conditions = (self._conditions[self._turn] > 0.5).unbind()

@@ -55,6 +55,19 @@ def test_hidden_layers_compute_in_bfloat16_on_request(monkeypatch: pytest.Monkey
     assert not networks.computes_in_bfloat16("auto", torch.device("cuda"))
 
 
+@pytest.mark.parametrize("activation", networks.ACTIVATIONS)
+@pytest.mark.parametrize("bfloat16", [False, True])
+def test_fixed_weights_give_the_same_bits(activation: str, bfloat16: bool) -> None:
+    network = networks.Network(networks.Normalizer(3), 2, (64, 32), activation)
+    seen = torch.randn(9, 3, generator=torch.Generator().manual_seed(0))
+    outputs = network.with_fixed_weights(bfloat16)
+    before = outputs(seen)
+    assert torch.equal(before, network.outputs(seen, bfloat16)) and not before.requires_grad
+    with torch.no_grad():
+        network.linear_layers[0].weight.mul_(2.0)
+    assert torch.equal(network.with_fixed_weights(bfloat16)(seen), network.outputs(seen, bfloat16))
+
+
 class Half:
     """The second of two processes, whose tensors are equal but for the sums of the other one."""
 
