@@ -68,6 +68,19 @@ def test_fixed_weights_give_the_same_bits(activation: str, bfloat16: bool) -> No
     assert torch.equal(network.with_fixed_weights(bfloat16)(seen), network.outputs(seen, bfloat16))
 
 
+def test_flat_gradients_receive_those_of_a_backward_pass() -> None:
+    layer = torch.nn.Linear(3, 2)
+    parameters = list(layer.parameters())
+    flat = networks.flat_gradients(parameters)
+    seen = torch.arange(6.0).view(2, 3)
+    for _ in range(2):
+        flat.zero_()
+        layer(seen).sum().backward()
+        assert flat.tolist() == [3.0, 5.0, 7.0, 3.0, 5.0, 7.0, 2.0, 2.0]
+        assert all(x.grad is not None for x in parameters)
+        assert parameters[0].grad.data_ptr() == flat.data_ptr()
+
+
 class Half:
     """The second of two processes, whose tensors are equal but for the sums of the other one."""
 

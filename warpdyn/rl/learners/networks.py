@@ -121,6 +121,16 @@ class Network(nn.Module):
         return outputs
 
 
+def flat_gradients(parameters: Sequence[nn.Parameter]) -> torch.Tensor:
+    """Give parameters zero gradients that are parts of one vector, and return it: one operation
+    clears all of them, or computes their norm."""
+    sizes = [x.numel() for x in parameters]
+    gradients = torch.zeros(sum(sizes), device=parameters[0].device)
+    for x, gradient in zip(parameters, gradients.split(sizes), strict=True):
+        x.grad = gradient.view_as(x)
+    return gradients
+
+
 def average_gradients(parameters: Sequence[nn.Parameter], processes: Processes) -> None:
     """Average the gradients of the parameters over all processes."""
     if processes.count == 1:

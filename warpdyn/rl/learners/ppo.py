@@ -14,7 +14,7 @@ from ..graph_replay import GraphReplay
 from ..recipe import Recipe
 from ..several_processes import Processes
 from .learner import Observations
-from .networks import Network, Normalizer, average_gradients, computes_in_bfloat16
+from .networks import Network, Normalizer, computes_in_bfloat16, flat_gradients
 
 LEARNING_RATES = (1e-5, 1e-2)
 """Smallest and largest learning rate."""
@@ -77,6 +77,9 @@ class PPO:
         """The learning rate: a tensor where reading a number would wait for the GPU."""
         self.parameters = [*self.actor.parameters(), self._std, *self.critic.parameters()]
         """All parameters that are learned."""
+        self._gradients = flat_gradients(self.parameters)
+        """Gradients of all parameters, the actor's first."""
+        self._actor_size = sum(x.numel() for x in (*self.actor.parameters(), self._std))
         self.optimizer = torch.optim.Adam(
             self.parameters, lr=self._rate, fused=True, capturable=self._on_gpu
         )
@@ -136,7 +139,6 @@ class PPO:
         """Improve policy and critic from the stored steps, in `epochs` passes over them."""
         for group, after in self._after.items():
             after.copy_(observations[group])
-        self.optimizer.zero_grad()  # a graph has its own gradients
         self._improve_all()
         self._step = 0
 
@@ -224,12 +226,13 @@ class PPO:
         errors = (value - steps.returns).square(), (near - steps.returns).square()
         value_loss = torch.max(*errors).mean()
         entropy = (0.5 + LOG_ROOT_TWO_PI + std.log()).sum()
-        for x in self.parameters:
-            x.grad = None
+        self._gradients.zero_()
         torch.autograd.backward(policy_loss + value_loss - self.recipe.entropy * entropy)
-        average_gradients(self.parameters, self.processes)
-        for parameters in ([*self.actor.parameters(), self._std], [*self.critic.parameters()]):
-            nn.utils.clip_grad_norm_(parameters, LARGEST_GRADIENT)
+        if self.processes.count > 1:
+            self.processes.total(self._gradients).div_(self.processes.count)
+        of_actor, of_critic = self._gradients.tensor_split([self._actor_size])
+        for gradient in (of_actor, of_critic):
+            gradient.mul_((LARGEST_GRADIENT / (gradient.norm() + 1e-6)).clamp(max=1.0))
         self.optimizer.step()
 
     def _adapt_learning_rate(self, divergence: torch.Tensor) -> None:
