@@ -126,7 +126,7 @@ def flat_gradients(parameters: Sequence[nn.Parameter]) -> torch.Tensor:
     clears all of them, or computes their norm."""
     sizes = [x.numel() for x in parameters]
     gradients = torch.zeros(sum(sizes), device=parameters[0].device)
-    for x, gradient in zip(parameters, gradients.split(sizes), strict=True):
+    for x, gradient in zip(parameters, torch.split(gradients, sizes), strict=True):
         x.grad = gradient.view_as(x)
     return gradients
 
