@@ -21,8 +21,10 @@ import numpy as np
 import pytest
 from device_tests import is_device_test, why_left_out
 from devices import call_on
+from garbage import OBJECTS_BEFORE_A_COLLECTION, ignored_objects
 from generated_messages import remedy
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 from quick import is_quick
 from robots import REAL, ROBOTS, Robot
 
@@ -35,6 +37,9 @@ settings.register_profile(
     "warpdyn", deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
 settings.load_profile("warpdyn")
+# Hypothesis draws some of its numbers from constants in this project's files. Reading all files takes
+# 3 s, and which of them it knows depends on the tests that ran before.
+providers._get_local_constants = lambda: providers._local_constants
 
 TESTS = Path(__file__).resolve().parent
 
@@ -146,15 +151,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Any:
-    """Keep the garbage collector from visiting collected tests and imported libraries. A visit of
-    them all takes 0.9 s, and some tests call the collector directly."""
-    gc.disable()
-    try:
+    """Keep the garbage collector from visiting collected tests and imported libraries."""
+    with ignored_objects():
         result = yield
         gc.collect()
-        gc.freeze()
-    finally:
-        gc.enable()
+    gc.set_threshold(OBJECTS_BEFORE_A_COLLECTION)
     return result
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
+from garbage import ignored_objects
+
 ROOT = Path(__file__).resolve().parents[1]
 
 FILES = sorted([*ROOT.glob("warpdyn/**/*.py"), *ROOT.glob("ros2_node/**/*.py")])
@@ -23,8 +25,20 @@ def module_name(path: Path) -> str:
 
 
 @cache
+def syntax_trees() -> dict[Path, tuple[ast.AST, ...]]:
+    """The nodes of each file, first its module."""
+    with ignored_objects():
+        return {path: tuple(ast.walk(ast.parse(path.read_text()))) for path in FILES}
+
+
+def syntax_nodes(path: Path) -> tuple[ast.AST, ...]:
+    return syntax_trees()[path]
+
+
 def parse(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
+    module = syntax_nodes(path)[0]
+    assert isinstance(module, ast.Module)
+    return module
 
 
 def room(module: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from short_timing import short_timing as short_timing
 
 import warpdyn as wd
 from examples.demo import demo

@@ -7,7 +7,17 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from modules import BENCHMARKS, FILES, NAMESPACES, ROOT, in_each, module_name, parse, room
+from modules import (
+    BENCHMARKS,
+    FILES,
+    NAMESPACES,
+    ROOT,
+    in_each,
+    module_name,
+    parse,
+    room,
+    syntax_nodes,
+)
 
 LONGEST_MODULE = 400
 """Lines; what grows beyond is two things."""
@@ -60,7 +70,7 @@ def test_only_joints_and_readers_name_joint_kinds() -> None:
         ):
             # On the command line "floating" is a choice of base. The hand is made by a ModelBuilder.
             continue
-        strings = {node.value for node in ast.walk(parse(path)) if isinstance(node, ast.Constant)}
+        strings = {node.value for node in syntax_nodes(path) if isinstance(node, ast.Constant)}
         assert not strings & kinds, f"{module_name(path)} names {strings & kinds}"
 
 
@@ -89,11 +99,11 @@ def test_modules_have_a_docstring_and_a_subject(path: Path) -> None:
 def docstrings(path: Path) -> list[str]:
     kinds = (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef, ast.Module)
     texts = [
-        ast.get_docstring(node) or "" for node in ast.walk(parse(path)) if isinstance(node, kinds)
+        ast.get_docstring(node) or "" for node in syntax_nodes(path) if isinstance(node, kinds)
     ]
     body = [
         node.value.value
-        for node in ast.walk(parse(path))
+        for node in syntax_nodes(path)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     ]
     return [*texts, *(text for text in body if isinstance(text, str))]
@@ -118,10 +128,7 @@ def test_names_of_classes_and_modules_are_unique() -> None:
     command's name, whatever modules of other rooms are called.
     """
     classes = Counter(
-        node.name
-        for path in FILES
-        for node in ast.walk(parse(path))
-        if isinstance(node, ast.ClassDef)
+        node.name for path in FILES for node in syntax_nodes(path) if isinstance(node, ast.ClassDef)
     )
     assert not {name for name, count in classes.items() if count > 1}
     places: dict[str, set[str]] = {}
@@ -141,7 +148,7 @@ def test_array_libraries_are_named_in_one_place(path: Path) -> None:
     here = path.relative_to(ROOT).as_posix()
     if here == REGISTRY:
         return
-    strings = {node.value for node in ast.walk(parse(path)) if isinstance(node, ast.Constant)}
+    strings = {node.value for node in syntax_nodes(path) if isinstance(node, ast.Constant)}
     named = {
         word for word, places in LIBRARY_WORDS.items() if word in strings and here not in places
     }
@@ -151,7 +158,7 @@ def test_array_libraries_are_named_in_one_place(path: Path) -> None:
 @in_each(FILES)
 def test_literals_are_plain_arguments(path: Path) -> None:
     """Code has no `f(*(a, b))` and no `{**{"a": 1}}`. Both hide an argument to save lines."""
-    for node in ast.walk(parse(path)):
+    for node in syntax_nodes(path):
         values = (
             [
                 *(x.value for x in getattr(node, "elts", ()) if isinstance(x, ast.Starred)),
@@ -177,7 +184,7 @@ def test_lines_are_narrow() -> None:
 def test_public_functions_have_concrete_return_types() -> None:
     """No public function of warpdyn returns `Any`, and no function of the model takes a model of type `Any`."""
     for path in FILES:
-        for node in ast.walk(parse(path)):
+        for node in syntax_nodes(path):
             if not isinstance(node, ast.FunctionDef):
                 continue
             if path.is_relative_to(ROOT / "warpdyn/functions") and not node.name.startswith("_"):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 from rl_cases import Hold
 
-import warpdyn as wd
 from benchmarks.rl import first_order
 from warpdyn import rl
 
@@ -26,35 +26,23 @@ def test_a_level_is_reached_where_the_return_stays_above_it() -> None:
 def test_both_learners_are_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """They learn a task for a moment. The table has a row for each learner, and a second run
-    replaces the first."""
+    """They learn a task for a moment, with one thread and compiled kernels, which this test
+    interprets. The table has a row for each learner, and a second run replaces the first."""
+    threads = list[int]()
+    runtime = SimpleNamespace(set_num_threads=threads.append)
+    settings = SimpleNamespace(runtime=runtime, config=SimpleNamespace())
+    monkeypatch.setattr(first_order, "wd", settings)
     monkeypatch.setattr(first_order, "EVERY", 0.01)
     monkeypatch.setattr(rl, "make", lambda name: Hold())
     for numbers in first_order.NUMBERS.values():
         monkeypatch.setitem(numbers, "envs", 16)
         monkeypatch.setitem(numbers, "steps", 4)
-    threads, policy = wd.runtime.get_num_threads(), wd.config.compile
-    try:
-        for _ in range(2):
-            assert (
-                first_order.main(
-                    [
-                        "hold",
-                        "--seconds",
-                        "0.02",
-                        "--seeds",
-                        "3",
-                        "--json",
-                        str(tmp_path / "r.json"),
-                    ]
-                )
-                == 0
-            )
-    finally:
-        wd.runtime.set_num_threads(threads)
-        wd.config.compile = policy
-        torch.set_num_threads(1)
-    curves = json.loads((tmp_path / "r.json").read_text())["curves"]
+    path = tmp_path / "r.json"
+    words = ("hold", "--seconds", "0.02", "--seeds", "3", "--json", str(path))
+    assert [first_order.main(words) for _ in range(2)] == [0, 0]
+    torch.set_num_threads(1)
+    assert threads == [1, 1] and settings.config.compile == "wait"
+    curves = json.loads(path.read_text())["curves"]
     assert [(x["task"], x["learner"], x["seed"]) for x in curves] == [
         ("hold", "shac", 3),
         ("hold", "ppo", 3),

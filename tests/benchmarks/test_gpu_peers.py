@@ -30,7 +30,7 @@ from pathlib import Path
 from benchmarks.gpu_peers import __main__ as gpu_peers
 from benchmarks.gpu_peers import timing
 timing.ROUNDS, timing.TURN = 1, 0.0
-for part, name in (("dynamics", "quadruped"), ("steps", "quadruped"), ("scenes", "pile-3")):
+for part, name in (("dynamics", "double_pendulum"), ("steps", "quadruped"), ("scenes", "pile-3")):
     given = {"parts": [part], "peers": ["warpdyn"], "names": [name], "batches": [8]}
     path = Path(sys.argv[1])
     gpu_peers.measure(argparse.Namespace(**given, device="cuda:0", lines=path))

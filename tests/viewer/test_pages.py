@@ -44,38 +44,6 @@ THUMB = """(() => {
 """The middle of the first slider's handle [pixels]."""
 
 
-@pytest.fixture(scope="module")
-def live(browser: Any) -> Iterator[tuple[Any, Any]]:
-    """A page with the painted arm, and a tab that shows it."""
-    shown = viewer.show(MODEL, BENT)
-    tab = browser.open(shown.address, WIDTH, HEIGHT)
-    yield shown, tab
-    tab.close()
-    shown.stop()
-
-
-def test_each_link_is_drawn_at_its_pose(live: Any) -> None:
-    """Its colour covers all of its pixels and no others, before and after the robot moves."""
-    shown, tab = live
-    wait_until_drawn(tab, expected_links(shown))
-    shown.update(-BENT)
-    wait_until_drawn(tab, expected_links(shown))
-
-
-def test_a_slider_dragged_on_the_page_moves_the_robot(live: Any) -> None:
-    """The first joint's slider moves it in the program, and the pixels of the later links."""
-    shown, tab = live
-    shown.update(BENT)
-    before = wait_until_drawn(tab, expected_links(shown))
-    x, y = evaluate(tab, THUMB)
-    drag(tab, (x, y), (x + 25, y))
-    wait_until(lambda: shown.robots["robot"].q[0, 0] > BENT[0] + 0.3, "a joint that moved")
-    assert shown.robots["robot"].q[0, 1] == pytest.approx(BENT[1])
-    wait_until_drawn(tab, expected_links(shown))
-    red, green, _ = likeness(before, expected_links(shown))
-    assert red > 0.85 and green < 0.8, "the first link stays, the second is elsewhere"
-
-
 def test_a_page_opens_without_a_server(browser: Any, tmp_path: Path) -> None:
     """No port is open, the page requests nothing, and the motion plays."""
     shown = viewer.Viewer(port=0)
@@ -172,3 +140,36 @@ def test_the_page_of_a_trajectory_is_small(tmp_path: Path) -> None:
         shown.stop()
     assert page.stat().st_size < 5e6 and 1e4 < recording.stat().st_size < 1e6
     assert b"__VISER_EMBED_DATA__" in page.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def live(browser: Any) -> Iterator[tuple[Any, Any]]:
+    """A page with the painted arm, and a tab that shows it. Its tests are the last of this file: a
+    tab draws all the time, and would delay others."""
+    shown = viewer.show(MODEL, BENT)
+    tab = browser.open(shown.address, WIDTH, HEIGHT)
+    yield shown, tab
+    tab.close()
+    shown.stop()
+
+
+def test_each_link_is_drawn_at_its_pose(live: Any) -> None:
+    """Its colour covers all of its pixels and no others, before and after the robot moves."""
+    shown, tab = live
+    wait_until_drawn(tab, expected_links(shown))
+    shown.update(-BENT)
+    wait_until_drawn(tab, expected_links(shown))
+
+
+def test_a_slider_dragged_on_the_page_moves_the_robot(live: Any) -> None:
+    """The first joint's slider moves it in the program, and the pixels of the later links."""
+    shown, tab = live
+    shown.update(BENT)
+    before = wait_until_drawn(tab, expected_links(shown))
+    x, y = evaluate(tab, THUMB)
+    drag(tab, (x, y), (x + 25, y))
+    wait_until(lambda: shown.robots["robot"].q[0, 0] > BENT[0] + 0.3, "a joint that moved")
+    assert shown.robots["robot"].q[0, 1] == pytest.approx(BENT[1])
+    wait_until_drawn(tab, expected_links(shown))
+    red, green, _ = likeness(before, expected_links(shown))
+    assert red > 0.85 and green < 0.8, "the first link stays, the second is elsewhere"

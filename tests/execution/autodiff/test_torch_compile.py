@@ -45,7 +45,7 @@ def agrees(function: Callable[..., Any], *given: torch.Tensor, backend: str = "a
 
 def rollout(q: torch.Tensor, v: torch.Tensor, tau: torch.Tensor) -> torch.Tensor:
     model = MODELS["pendulum"]
-    for _ in range(3):
+    for _ in range(2):
         v = v + 0.01 * wd.aba(model, q, v, torch.tanh(tau))
         q = wd.integrate(model, q, 0.01 * v)
     return q

@@ -158,12 +158,12 @@ def test_the_shipped_policy_reaches_goals() -> None:
     learned = training_task(TASK, TASK.recipe)
     learned.loosest, learned.seconds = TASK.tolerance, 20.0
     policy = rl.Policy(rl.bundled_policy("hand_reorient"))
-    found = goals_reached(rl.VecEnv(learned, 128, seed=7), policy)
+    found = goals_reached(rl.VecEnv(learned, 48, seed=7), policy)
     assert found["goals"] >= 1.4 and found["cube fell"] <= 0.2
 
 
 def test_the_shipped_policy_turns_cubes_in_mujoco() -> None:
     """The simulation lasts 10 s."""
     pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
-    seen = rl.sim2sim("hand_reorient", envs=8, seed=7, seconds=10.0)
+    seen = rl.sim2sim("hand_reorient", envs=4, seed=7, seconds=10.0)
     assert seen.there.last["count"] >= 0.4

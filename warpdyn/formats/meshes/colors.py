@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from lxml import etree
@@ -30,14 +31,17 @@ def urdf_color(visual: etree._Element) -> Color | None:
     own = next((x for x in visual if tag_name(x) == "material"), None)
     if own is None:
         return None
-    for material in (own, *_materials(visual, own.get("name"))):
+    for material in _materials(visual, own):
         for each in material:
             if tag_name(each) == "color" and (found := color_of(each.get("rgba"))) is not None:
                 return found
     return None
 
 
-def _materials(visual: etree._Element, name: str | None) -> list[etree._Element]:
-    """The robot's materials with this name."""
-    root = visual.getroottree().getroot()
-    return [x for x in root if tag_name(x) == "material" and name and x.get("name") == name]
+def _materials(visual: etree._Element, own: etree._Element) -> Iterator[etree._Element]:
+    """A shape's own material, then the robot's materials with its name."""
+    yield own
+    if name := own.get("name"):
+        for each in visual.getroottree().getroot().iterchildren("{*}material"):
+            if tag_name(each) == "material" and each.get("name") == name:
+                yield each

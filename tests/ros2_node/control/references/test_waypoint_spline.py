@@ -108,7 +108,7 @@ def test_the_points_after_a_time_are_counted():
 
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_extremes_include_those_between_the_samples(order):
-    """The motions exceed their bounds. SciPy's polynomials, sampled 4,001 times in each piece, have
+    """The motions exceed their bounds. SciPy's polynomials, sampled 1,001 times in each piece, have
     the same extremes."""
     for seed in range(20):
         given = waypoints(order, seed=seed)
@@ -116,7 +116,7 @@ def test_extremes_include_those_between_the_samples(order):
         zero = np.zeros((3, 3))
         least, most = spline.extremes(zero, zero)
         times = np.concatenate(
-            [np.linspace(a.time, b.time - 1e-9, 4001) for a, b in pairwise(given)]
+            [np.linspace(a.time, b.time - 1e-9, 1001) for a, b in pairwise(given)]
         )
         found = sample(spline, times)
         scale = np.ptp(found, axis=0) + 1e-9
