@@ -302,14 +302,12 @@ def test_zeros_keep_their_sign_in_every_lane(
     robot = wd.load_robot("cartpole")
     for size in (1, 3, 16, 20):
         minus = np.full(size, -1, dtype)
-        for y, rows in (
-            (np.full(size, -0.0, dtype), np.zeros((size, 5), dtype)),
-            (np.array(-0.0, dtype), np.zeros((size, 10), dtype)[:, ::2]),
-        ):
-            angle, negative, constant = angle_and_rows(robot, y, minus, rows)
-            assert (angle < -3).all()
-            assert np.signbit(negative).all()
-            assert not np.signbit(constant).any()
+        for y in (np.full(size, -0.0, dtype), np.array(-0.0, dtype)):
+            for rows in (np.zeros((size, 5), dtype), np.zeros((size, 10), dtype)[:, ::2]):
+                angle, negative, constant = angle_and_rows(robot, y, minus, rows)
+                assert (angle < -3).all()
+                assert np.signbit(negative).all()
+                assert not np.signbit(constant).any()
 
 
 def test_documented_numbers() -> None:
