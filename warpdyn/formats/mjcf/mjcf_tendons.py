@@ -41,11 +41,16 @@ def read_tendons(values: MjcfValues, root: Element, joints: Sequence[Joint]) -> 
 
 def unsupported_tendons(values: MjcfValues, root: Element) -> Iterator[str]:
     """The parts of tendons that a `Simulation` leaves out, in words."""
-    if any(tendon.get("range") for tendon in root.iterfind("tendon/spatial")):
-        yield "limits of spatial tendons"
-    friction = any(tendon.get("frictionloss") for tendon in root.iterfind("tendon/*"))
-    if friction and "frictionloss" not in values.flags.disabled:
-        yield "dry friction of tendons"
+    parts = set[str]()
+    for element in root.iterfind("tendon/*"):
+        written = values.attributes(element, TENDON, None)
+        if tag_name(element) == "spatial" and values.bounds(element, written, "range", "limited"):
+            parts.add("limits of spatial tendons")
+        if any(all_numbers(values, element, "frictionloss", written)):
+            parts.add("dry friction of tendons")
+    if "frictionloss" in values.flags.disabled:
+        parts.discard("dry friction of tendons")
+    yield from sorted(parts, reverse=True)
 
 
 def moving_tendons(tendons: Sequence[Tendon], still: Mapping[str, float]) -> list[Tendon]:
@@ -65,6 +70,8 @@ def _tendon(
     values: MjcfValues, name: str, element: Element, written: Attributes, joints: dict[str, Joint]
 ) -> Tendon:
     coefficients = list(arms(values, element))
+    if len(dict(coefficients)) < len(coefficients):
+        raise values.refusal(element, "it names a joint twice; write one coefficient for each joint")
     for joint, _ in coefficients:
         if joint not in joints:
             raise values.refusal(element, f'its joint "{joint}" does not exist; correct the name')
