@@ -151,6 +151,9 @@ def _read_inertial(
     for key in ("pos", "mass"):
         if key not in written:
             raise values.refusal(element, f'<inertial> has no {key}; write {key}="..."')
+    more = [key for key in ("diaginertia", *TURNS) if key in written]
+    if "fullinertia" in written and more:
+        raise values.refusal(element, f"it has both fullinertia and {more[0]}; write one of them")
     X = X.compose(values.placement(element, written)).as_matrix()
     matter.principal = X
     if "fullinertia" in written:

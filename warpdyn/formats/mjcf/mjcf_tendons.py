@@ -70,8 +70,13 @@ def _tendon(
     values: MjcfValues, name: str, element: Element, written: Attributes, joints: dict[str, Joint]
 ) -> Tendon:
     coefficients = list(arms(values, element))
+    if not coefficients:
+        raise values.refusal(element, 'it names no joint; write <joint joint="..." coef="..."/>')
+    # MuJoCo refuses a joint that is named twice, whose coefficient is ambiguous.
     if len(dict(coefficients)) < len(coefficients):
-        raise values.refusal(element, "it names a joint twice; write one coefficient for each joint")
+        raise values.refusal(
+            element, "it names a joint twice; write one coefficient for each joint"
+        )
     for joint, _ in coefficients:
         if joint not in joints:
             raise values.refusal(element, f'its joint "{joint}" does not exist; correct the name')
@@ -80,6 +85,8 @@ def _tendon(
     rest = sum(c * joints[joint].v_rest[0] for joint, c in coefficients)
     lengths = all_numbers(values, element, "springlength", written) or [-1.0]
     low, high = lengths[0], lengths[-1]
+    if low > high:
+        raise values.refusal(element, f"springlength must not decrease, got {low:g} {high:g}")
     if values.bounds(element, written, "actuatorfrcrange", "actuatorfrclimited"):
         values.ignore("actuatorfrcrange of a tendon", element)
     if values.number(element, "springyield", written, 0.0):
