@@ -17,7 +17,7 @@ from ...model.joints import KINDS
 from ...model.names import ModelError
 from ...model.optional_packages import install_extra
 from ...model.poses_and_limits import MOST, Limits, matrix3, vector3
-from .usd_inertia import SAME, mass_properties
+from .usd_inertia import AXES_OF_SHAPES, SAME, mass_properties, takes_axes_of_shapes
 
 NO_READER = f"the package usd-core reads USD, and is not installed: {install_extra('usd')}"
 
@@ -242,11 +242,11 @@ class UsdValues:
             what = "physics:diagonalInertia" if mass else "physics:mass"
             raise self.refusal(prim, f"it has no {what} and no shapes; write its mass and inertia")
         (mass,) = self.numbers(prim, "its mass", [mass])
-        moments = self.numbers(prim, "its inertia", moments)
+        moments = np.array(moments, dtype=float) * units.kilogram * units.metre**2
         com = np.nan_to_num(np.array(com, dtype=float), nan=0.0, posinf=0.0, neginf=0.0)
         turn = axes if axes is not None and axes.GetLength() else self.pxr.Gf.Quatf(1.0)
         R = self.placement_at(prim, np.zeros(3), turn)[:3, :3]
-        J = R @ np.diag(moments) @ R.T * units.kilogram * units.metre**2
+        J = R @ np.diag(self.numbers(prim, "its inertia", moments)) @ R.T
         return Link(
             name,
             mass * units.kilogram,
@@ -264,8 +264,7 @@ class UsdValues:
                 "ContactPairs(model) with without(...)"
             )
         for name in ("physics:mass", "physics:density"):
-            x = self.number(prim, name)
-            if x is not None and x < 0:
+            if (x := self.number(prim, name)) is not None and x < 0:
                 raise self.refusal(prim, f"{name} is {x:g}; it must not be negative")
 
     def mass_of_shapes(self, prim: Any, on: np.ndarray) -> tuple[Any, Any, Any, Any]:
@@ -285,6 +284,8 @@ class UsdValues:
                 f"its mass, inertia or centre of mass would follow from the shape {found}, which "
                 "is not computed here; write all three",
             )
+        if takes_axes_of_shapes(self.pxr, prim, found[3]):
+            self.remarks.append(f"{prim.GetPath()}: its inertia has no axes; {AXES_OF_SHAPES}")
         return found
 
     def below(self, body: Any) -> Iterator[Any]:
