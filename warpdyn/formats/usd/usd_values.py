@@ -18,6 +18,7 @@ from ...model.names import ModelError
 from ...model.optional_packages import install_extra
 from ...model.poses_and_limits import MOST, Limits, matrix3, vector3
 from .usd_inertia import AXES_OF_SHAPES, SAME, mass_properties, takes_axes_of_shapes
+from .usd_words import error_message, unread_words
 
 NO_READER = f"the package usd-core reads USD, and is not installed: {install_extra('usd')}"
 
@@ -108,8 +109,9 @@ class UsdValues:
 
     def check(self, prim: Any) -> None:
         """Refuse values whose types differ from those in the USD schemas of the prim, and values
-        that are only given as time samples."""
+        that are only given as time samples. Remark on words that are not read."""
         schemas = prim.GetPrimDefinition(), self._weighing
+        self.remarks += (x for x in unread_words(prim, schemas) if x not in self.remarks)
         known = self._known.setdefault((prim.GetTypeName(), *prim.GetAppliedSchemas()), {})
         for attribute in prim.GetAuthoredAttributes():
             name, value = attribute.GetName(), attribute.Get()
@@ -389,11 +391,3 @@ def kind_of(value: Any) -> str:
     if hasattr(value, "GetReal"):
         return "a quaternion"
     return f"{len(value)} numbers" if hasattr(value, "__len__") else f"no {type(value).__name__}"
-
-
-def error_message(error: Exception) -> str:
-    """The message of an error from usd-core, whose argument may not be text."""
-    try:
-        return " ".join(str(error).split())[-300:]
-    except UnicodeDecodeError:
-        return "its bytes are not text"
