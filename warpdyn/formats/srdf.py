@@ -23,20 +23,10 @@ from .robot_source import Reading, RobotSource, tag_name
 PINOCCHIO_BASE = "root_joint"
 """Pinocchio's name for the joint of a free base, in files without <virtual_joint>."""
 
-ELEMENTS: Mapping[str, tuple[str, ...]] = {
-    "robot": (
-        *(
-            "group",
-            "group_state",
-            "virtual_joint",
-            "end_effector",
-            "passive_joint",
-            "joint_property",
-        ),
-        *("disable_collisions", "enable_collisions", "disable_default_collisions"),
-        *("link_sphere_approximation", "rotor_params"),
-    ),
-    "group_state": ("joint",),
+ELEMENTS: Mapping[str, str] = {
+    "robot": "group group_state virtual_joint end_effector passive_joint joint_property disable_collisions "
+    "enable_collisions disable_default_collisions link_sphere_approximation rotor_params",
+    "group_state": "joint",
 }
 """The elements that these elements may have. Those that are not read change neither states nor
 collisions."""
@@ -84,7 +74,7 @@ class SrdfReader(Reading):
         for element in (root, *root.iterchildren("group_state")):
             above = tag_name(element)
             for child in element.iterchildren("*"):
-                if tag_name(child) not in ELEMENTS[above]:
+                if tag_name(child) not in ELEMENTS[above].split():
                     self.ignore(f"element <{tag_name(child)}> of <{above}>", child)
         self.remarks.extend(self.ignored_lines())
 
