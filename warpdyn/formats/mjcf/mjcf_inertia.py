@@ -20,8 +20,9 @@ from ...algebra.spatial import HERE, ZERO, Placement, Rotation, Symmetric, Vecto
 from ...model.description import Link
 from ...model.names import ModelError
 from ...model.poses_and_limits import matrix3, vector3
+from .mjcf_defaults import TURNS
 from .mjcf_meshes import MjcfMeshes
-from .mjcf_values import TURNS, Attributes, Compiler, Element, MjcfValues
+from .mjcf_values import Attributes, Compiler, Element, MjcfValues
 
 MEASURES = ("size", "pos", *TURNS, "fromto", "mass", "density", "group")
 WEIGHED = ("type", "shellinertia", "mesh", "fitscale", *MEASURES)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..robot_source import tag_name
-from .mjcf_values import ACTUATORS, TURNS, Element, MjcfValues
+from .mjcf_defaults import TURNS
+from .mjcf_values import ACTUATORS, Element, MjcfValues
 
 POSE = f"pos {' '.join(TURNS)}"
 """Attributes of a placement."""
