@@ -8,8 +8,19 @@ TURNS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
 """The ways to write an orientation; an element may use one."""
 
 LISTS = (
-    *("size", "friction", "solref", "solimp", "solreffriction", "solimpfriction", "surfacevel"),
-    *("solreflimit", "solimplimit", "stiffness", "damping", "gear", "fluidcoef"),
+    "size",
+    "friction",
+    "solref",
+    "solimp",
+    "solreffriction",
+    "solimpfriction",
+    "surfacevel",
+    "solreflimit",
+    "solimplimit",
+    "stiffness",
+    "damping",
+    "gear",
+    "fluidcoef",
 )
 """Attributes that may have fewer numbers than their class, whose other numbers then remain."""
 
