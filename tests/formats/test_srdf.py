@@ -109,10 +109,14 @@ def test_excluded_pairs_are_read() -> None:
     Pairs with a link that the robot does not have, and of a link with itself, are ignored."""
     one = '<{}_collisions link1="{}" link2="{}"/>'
     assert load(one.format("disable", "a", "b")).excluded_pairs == (("a", "b"),)
-    for first, second in (("a", "z"), ("z", "a"), ("a", "a")):
-        assert load(one.format("disable", first, second)).excluded_pairs == ()
+    assert load(one.format("disable", "a", "a")).excluded_pairs == ()
+    for first, second in (("a", "z"), ("z", "a")):
+        with pytest.warns(ModelWarning, match='has no link "z"; left out'):
+            model = wd.load(URDF, srdf=srdf(one.format("disable", first, second)))
+        assert model.excluded_pairs == ()
     every = '<disable_default_collisions link="{}"/>'
-    assert load(every.format("z")).excluded_pairs == ()
+    with pytest.warns(ModelWarning, match='has no link "z"; left out'):
+        assert wd.load(URDF, srdf=srdf(every.format("z"))).excluded_pairs == ()
     several = load(
         every.format("c"), one.format("enable", "d", "c"), one.format("disable", "a", "b")
     )
@@ -166,3 +170,22 @@ def test_the_only_two_links_may_be_excluded() -> None:
     words = "".join(f'<disable_collisions link1="{a}" link2="{b}"/>' for a, b in pairs)
     model = wd.load(robot(links("a", "b"), joint("j", child="b")), srdf=srdf(words))
     assert model.excluded_pairs == (("a", "b"),)
+
+
+def test_words_that_srdf_does_not_have_are_remarked() -> None:
+    """A misspelled element or link would otherwise have no effect and leave no trace."""
+    misspelled = '<disable_collision link1="a" link2="c"/>'
+    with pytest.warns(ModelWarning, match="ignored element <disable_collision> of <robot>"):
+        wd.load(URDF, srdf=srdf(misspelled))
+    misspelled = '<group_state name="up" group="all"><jont name="j" value="1"/></group_state>'
+    with pytest.warns(ModelWarning, match="ignored element <jont> of <group_state>"):
+        wd.load(URDF, srdf=srdf(misspelled))
+    for word in ("disable", "enable"):
+        pair = f'<{word}_collisions link1="a" link2="z"/>'
+        with pytest.warns(ModelWarning, match='collisions: .* has no link "z"'):
+            wd.load(URDF, srdf=srdf(pair))
+    group = '<group name="arm"><chain base_link="a" tip_link="c"/></group>'
+    end = '<end_effector name="e" parent_link="c" group="g"/><passive_joint name="m"/>'
+    assert (
+        load(group, end, '<disable_collisions link1="a" link2="c" reason="Never"/>').warnings == ()
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 
 from lxml import etree
@@ -21,6 +22,14 @@ from .robot_source import Reading, RobotSource, tag_name
 
 PINOCCHIO_BASE = "root_joint"
 """Pinocchio's name for the joint of a free base, in files without <virtual_joint>."""
+
+ELEMENTS: Mapping[str, str] = {
+    "robot": "group group_state virtual_joint end_effector passive_joint joint_property disable_collisions "
+    "enable_collisions disable_default_collisions link_sphere_approximation rotor_params",
+    "group_state": "joint",
+}
+"""The elements that these elements may have. Those that are not read change neither states nor
+collisions."""
 
 
 def with_group_states(model: Model, source: str | bytes | os.PathLike[str]) -> Model:
@@ -39,10 +48,10 @@ def with_group_states(model: Model, source: str | bytes | os.PathLike[str]) -> M
             f"{text.name}: the root element is <{tag_name(root)}>, an SRDF file has <robot>"
         )
     reader = SrdfReader(text.name)
-    made = reader.configurations(model, root)
+    reader.look_over(root)
+    made, pairs = reader.configurations(model, root), reader.excluded_pairs(model, root)
     kept = tuple(c for c in model.named if c.name not in {each.name for each in made})
     remarks = (f"{text.name}: {remark}" for remark in reader.remarks)
-    pairs = reader.excluded_pairs(model, root)
     return replace(
         model,
         named=(*kept, *made),
@@ -59,6 +68,15 @@ class SrdfReader(Reading):
         around = (element, *element.iterancestors())
         state = next(each for each in around if tag_name(each) == "group_state")
         return f'group_state "{state.get("name", "")}"'
+
+    def look_over(self, root: etree._Element) -> None:
+        """Remark on elements that SRDF does not have."""
+        for element in (root, *root.iterchildren("group_state")):
+            above = tag_name(element)
+            for child in element.iterchildren("*"):
+                if tag_name(child) not in ELEMENTS[above].split():
+                    self.ignore(f"element <{tag_name(child)}> of <{above}>", child)
+        self.remarks.extend(self.ignored_lines())
 
     def configurations(self, model: Model, root: etree._Element) -> list[Configuration]:
         """A configuration for each name of a group state, in the order of the file."""
@@ -86,19 +104,25 @@ class SrdfReader(Reading):
     def excluded_pairs(self, model: Model, root: etree._Element) -> list[tuple[str, str]]:
         """Pairs of links that do not collide, in the order of the file."""
         links = set(model.link_names)
+        missing: dict[str, None] = {}
         found: dict[frozenset[str], tuple[str, str]] = {}
         for element in root.iterchildren("disable_default_collisions"):
             link = element.get("link", "")
+            missing |= dict.fromkeys({link} - links)
             if link in links:
                 found |= {frozenset((link, x)): (link, x) for x in model.link_names if x != link}
         for element in root.iterchildren("disable_collisions", "enable_collisions"):
             a, b = element.get("link1", ""), element.get("link2", "")
+            missing |= dict.fromkeys(x for x in (a, b) if x not in links)
             if not {a, b} <= links or a == b:
                 continue
             if element.tag == "enable_collisions":
                 found.pop(frozenset((a, b)), None)
             else:
                 found[frozenset((a, b))] = (a, b)
+        if missing:
+            named = ", ".join(f'"{link}"' for link in missing)
+            self.remarks.append(f"collisions: {model.name} has no link {named}; left out")
         return [*found.values()]
 
     def _virtual_joints(self, model: Model, root: etree._Element) -> list[str]:

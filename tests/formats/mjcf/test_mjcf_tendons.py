@@ -56,6 +56,26 @@ def test_spatial_tendons_that_act_are_remarked() -> None:
     assert rubbing.warnings == (f"{LEFT_OUT}dry friction of tendons",)
 
 
+def test_default_classes_of_tendons_count_for_what_a_simulation_leaves_out() -> None:
+    """Friction and limits act if a class has them, limits only if they are switched on."""
+    rope = '<spatial name="r" {}><site site="s"/><site site="t"/></spatial>'
+    of_class = TIED.replace('damping="0.3"', 'damping="0" frictionloss="2"')
+    assert f"{LEFT_OUT}dry friction of tendons" in load(of_class.format("", "")).warnings
+    of_class = TIED.replace('damping="0.3"', 'damping="0" range="0 1"')
+    limited = load(of_class.format(rope.format(""), ""))
+    assert f"{LEFT_OUT}limits of spatial tendons" in limited.warnings
+    free = load(of_class.format(rope.format('limited="false"'), ""))
+    assert free.warnings == ()
+    still = '<fixed name="n" frictionloss="0"><joint joint="l" coef="1"/></fixed>'
+    assert load(TIED.format(still, "")).warnings == ()
+
+
+def test_a_joint_twice_in_a_tendon_is_refused() -> None:
+    twice = '<fixed name="n"><joint joint="l" coef="1"/><joint joint="l" coef="2"/></fixed>'
+    with pytest.raises(ModelError, match='"n": it names a joint twice'):
+        load(TIED.format(twice, ""))
+
+
 @pytest.mark.parametrize("others", ["", 'polycoef="0.3 1 0 0 0"'])
 def test_a_constraint_on_a_tendon_of_two_joints_couples_them(others: str) -> None:
     """One joint follows the other so that the tendon's length is constant, as in MuJoCo's

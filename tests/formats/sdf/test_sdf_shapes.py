@@ -110,3 +110,32 @@ def test_broken_or_unknown_shapes_are_remarked() -> None:
     said = remarks(robot(link("a", inside=broken + hills)))
     assert any("3 finite numbers" in line and "this collision is left out" in line for line in said)
     assert any("ignored shape <heightmap> of <visual>" in line for line in said)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("<poze>1 0 0 0 0 0</poze>", ""), "element <poze> of <collision>"),
+        (("", "<siz>1 1 1</siz>"), "element <siz> of <box>"),
+        (
+            ("<surface><friction><ode><mu>0.2</mu></ode></friction></surface>", ""),
+            "element <surface> of <collision>",
+        ),
+    ],
+)
+def test_words_of_a_collision_that_are_not_read_are_remarked(
+    words: tuple[str, str], said: str
+) -> None:
+    """Friction of a file, for example, has no effect here: contacts have that of `wd.Ground`."""
+    of_collision, of_box = words
+    shape = f"<geometry><box>{of_box}</box></geometry>"
+    inside = f'<collision name="c">{of_collision}{shape}</collision>'
+    assert any(f"ignored {said}" in line for line in remarks(robot(link("a", inside=inside))))
+
+
+def test_a_part_of_a_mesh_is_remarked() -> None:
+    """The whole mesh is drawn in its place."""
+    mesh = "<mesh><uri>a.stl</uri><submesh><name>hull</name></submesh></mesh>"
+    inside = f'<visual name="v"><cast_shadows>1</cast_shadows><geometry>{mesh}</geometry></visual>'
+    (said,) = remarks(robot(link("a", inside=inside)))
+    assert said.startswith("ignored element <submesh> of <mesh>")

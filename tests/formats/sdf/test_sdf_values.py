@@ -206,3 +206,12 @@ def test_the_frame_of_a_pose_is_named_by_relative_to_since_version_1_7(
 def test_an_element_of_zeros_and_falsehoods_says_nothing(words: str, is_nothing: bool) -> None:
     element = xml_root("file", f"<a><b>{words}</b></a>".encode(), None, "<a>")
     assert chosen._says_nothing(element) is is_nothing
+
+
+@pytest.mark.parametrize("inside", ['<jont name="b" type="fixed"/>', '<lnk name="b"/>'])
+def test_an_empty_element_with_attributes_is_remarked(inside: str) -> None:
+    """A misspelled joint of a model would otherwise leave no trace."""
+    text = robot('<link name="a"><inertial/></link>', inside)
+    assert any("ignored element" in line for line in remarks(text))
+    in_world = sdf(world(model('<link name="a"><inertial/></link>'), inside))
+    assert any("of <world>" in line for line in remarks(in_world))

@@ -55,6 +55,35 @@ def test_a_mass_without_inertia_is_distributed_over_the_shapes() -> None:
     assert np.abs(np.array(link.inertia) - 3 / V * np.diag([x, y, z])).max() <= SINGLE
 
 
+def test_moments_without_axes_next_to_shapes_are_remarked() -> None:
+    """usd-core computes the axes if the mass or its centre follows from shapes. Written ones need none."""
+    pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
+    said = "/robot/a: its inertia has no axes; those of its shapes"
+    turn = "double size = 1\nfloat3 xformOp:scale = (1, 2, 3)\nquatf xformOp:orient = (0.6, 0, 0.8, 0)\n"
+    cube = shape(
+        "Cube", turn, 'uniform token[] xformOpOrder = ["xformOp:orient", "xformOp:scale"]\n'
+    )
+    with pytest.warns(ModelWarning, match=said):
+        load_usd(stage(body("a", cube)))
+    along = shape("Cube", "double size = 1")
+    assert load_usd(stage(body("a", along))).warnings == ()
+    turned = "quatf physics:principalAxes = (0.6, 0, 0.8, 0)\n"
+    assert load_usd(stage(body("a", turned + cube))).warnings == ()
+    assert (
+        load_usd(stage(body("a", "point3f physics:centerOfMass = (0, 0, 1)\n" + cube))).warnings
+        == ()
+    )
+
+
+def test_large_moments_in_small_units_are_read() -> None:
+    """1,000 kg m² are 10¹⁰ g cm²."""
+    pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
+    heavy = body("a", mass=1e6, moments="1e10, 1e10, 1e10")
+    link = load_usd(stage(heavy, metre=0.01, kilogram=0.001)).link("a")
+    assert np.array(link.inertia) == pytest.approx(1000.0 * np.eye(3))
+    assert link.mass == pytest.approx(1000.0)
+
+
 CORNERS = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
 SIDES = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
 TRIANGLES = np.array([(a, *two) for a, b, c, d in SIDES for two in ((b, c), (c, d))])

@@ -12,7 +12,7 @@ from usd_texts import at, body, frames, joint, stage
 
 from warpdyn.formats.usd import usd_values as chosen
 from warpdyn.formats.usd.usd import load_usd
-from warpdyn.formats.usd.usd_values import Units, UsdValues, error_message, kind_of
+from warpdyn.formats.usd.usd_values import Units, UsdValues, kind_of
 from warpdyn.model.names import ModelError, ModelWarning
 
 pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
@@ -166,20 +166,6 @@ def test_gravity_of_a_scene_has_the_schemas_defaults(
         found = load_usd(text).warnings
     more = "; a model stores none; pass gravity=... to functions"
     assert found == ((f"its gravity is {said}{more}",) if said else ())
-
-
-class NoTextError(Exception):
-    """An error of usd-core whose message cannot be decoded."""
-
-    def __str__(self) -> str:
-        return b"\xff".decode()
-
-
-def test_the_message_of_an_error_is_one_short_line() -> None:
-    """Only the end of a long message is kept. Its bytes may not be valid text."""
-    assert error_message(NoTextError()) == "its bytes are not text"
-    assert error_message(ValueError(" a\n\n b ")) == "a b"
-    assert error_message(ValueError("x" * 300 + "y" * 10)) == "x" * 290 + "y" * 10
 
 
 def test_documented_numbers() -> None:

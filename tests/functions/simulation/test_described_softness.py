@@ -298,3 +298,20 @@ def test_invalid_numbers_of_a_soft_limit_are_refused() -> None:
     model, zeros = replace(model, joints=tuple(joints)), np.zeros((1, 1))
     with pytest.raises(ValueError, match="impedance of the soft limit of hip must be five numbers"):
         wd.step(model, zeros, zeros, zeros, stops="soft")
+
+
+@pytest.mark.parametrize("axis", ["0 0 1", "0.3 0.5 0.7"])
+def test_a_pose_without_an_inverse_mass_matrix_is_refused(axis: str) -> None:
+    """The first hinge and the third one have the same axis in the drawn pose. Rounding hides this for one axis."""
+    text = f"""<mujoco><worldbody><body><joint axis="{axis}" range="-9 9"/><joint axis="0.7 -0.7 0.2"/>
+    <joint axis="{axis}"/><geom type="box" size="0.1 0.2 0.3" pos="0.3 0.1 0"/></body></worldbody></mujoco>"""
+    with pytest.raises(wd.ModelError, match="in the pose in which the file is drawn, where it is"):
+        limits_of(wd.load(text), None, "soft")
+
+
+def test_softness_of_a_joint_that_moves_no_inertia_is_refused_by_its_name() -> None:
+    """Two hinges next to each other turn about the same axis in all poses."""
+    text = """<mujoco><worldbody><body><joint name="j" range="-9 9"/><joint/><geom size="0.1" pos="1 0 0"/></body>
+    </worldbody></mujoco>"""
+    with pytest.raises(wd.ModelError, match='joint "j" moves no inertia'):
+        wd.Simulation(wd.load(text), 1, points=[], stops="soft")

@@ -52,6 +52,7 @@ from .mjcf_sensors import physics_of, read_sensors
 from .mjcf_shapes import MjcfShapes
 from .mjcf_tendons import moving_tendons, read_tendons
 from .mjcf_values import Attributes, Element, MjcfValues
+from .mjcf_vocabulary import check_words
 
 WITHOUT_DYNAMICS = ("camera", "light", "plugin")
 
@@ -99,6 +100,7 @@ def load_mjcf(
     loops = check_loops_option(loops)
     text = RobotSource.of(source, MJCF.reader, MJCF.name)
     values, root = mjcf_document(text, includes)
+    check_words(values, root)
     meshes = MjcfMeshes(values, root, text, includes)
     model = MjcfReader(values, root, text.folder, meshes).model(floating_base, quaternion, loops)
     return warn(text.name, model.with_base_velocity(base_velocity))
@@ -243,6 +245,8 @@ class MjcfReader:
                     (child, {**values.attributes(child, tag, None), "type": "free"}, frame)
                 )
             elif tag == "inertial":
+                if body.matter.inertial is not None:
+                    raise values.refusal(child, "a body has one <inertial>; remove the others")
                 body.matter.inertial = child, frame
             elif tag == "body":
                 self._inner(child, body, frame, inherited)
@@ -270,6 +274,10 @@ class MjcfReader:
             self.mocap.add(name)
         body.gravcomp = self.values.number(element, "gravcomp", written, 0.0)
         self.walk(element, body, HERE, childclass)
+        if name in self.mocap and (parent.name != WORLD or body.joints):
+            raise self.values.refusal(
+                element, "a mocap body must be a child of <worldbody>, and have no joint"
+            )
 
     def _unused_name(self, what: str, number: int) -> str:
         """An unused name for an element without one."""

@@ -100,6 +100,10 @@ def _law_and_attributes(values: MjcfValues, element: Element) -> tuple[ActuatorL
     """An actuator's law, and its attributes combined with those of its class."""
     law, written = actuator_law(values, element), values.attributes(element, ACTUATOR, None)
     written.pop("ctrlrange", None)
+    if tag_name(element) == "damper":
+        low, high = values.numbers(element, "ctrlrange", {"ctrlrange": law.ctrlrange or "0 0"}, 2)
+        if not 0 <= low < high:
+            raise values.refusal(element, "a damper needs a ctrlrange of two numbers of 0 or more")
     if "clampctrl" in values.flags.disabled:
         written["ctrllimited"] = "false"
     return law, {**written, "ctrlrange": law.ctrlrange} if law.ctrlrange else written

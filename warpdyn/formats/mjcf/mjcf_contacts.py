@@ -205,6 +205,11 @@ class MjcfContacts:
         for body in bodies.values():
             named = (written["name"] for _, written, _ in body.matter.geoms if "name" in written)
             self.body_of_geom |= dict.fromkeys(named, body.name)
+        for element in self.root.iterfind("contact/exclude"):
+            for key in ("body1", "body2"):
+                if element.get(key) not in bodies:
+                    said = f'{key} is "{element.get(key)}", but no body has this name'
+                    raise self.values.refusal(element, said)
         for element in () if self.are_disabled else self.root.iterfind("contact/pair"):
             pair = self._read_pair(element)
             same = any(set(pair.geoms) == set(each.geoms) for each in self.pairs)

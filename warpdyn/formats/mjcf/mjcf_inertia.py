@@ -20,8 +20,9 @@ from ...algebra.spatial import HERE, ZERO, Placement, Rotation, Symmetric, Vecto
 from ...model.description import Link
 from ...model.names import ModelError
 from ...model.poses_and_limits import matrix3, vector3
+from .mjcf_defaults import TURNS
 from .mjcf_meshes import MjcfMeshes
-from .mjcf_values import TURNS, Attributes, Compiler, Element, MjcfValues
+from .mjcf_values import Attributes, Compiler, Element, MjcfValues
 
 MEASURES = ("size", "pos", *TURNS, "fromto", "mass", "density", "group")
 WEIGHED = ("type", "shellinertia", "mesh", "fitscale", *MEASURES)
@@ -151,6 +152,9 @@ def _read_inertial(
     for key in ("pos", "mass"):
         if key not in written:
             raise values.refusal(element, f'<inertial> has no {key}; write {key}="..."')
+    more = [key for key in ("diaginertia", *TURNS) if key in written]
+    if "fullinertia" in written and more:
+        raise values.refusal(element, f"it has both fullinertia and {more[0]}; write one of them")
     X = X.compose(values.placement(element, written)).as_matrix()
     matter.principal = X
     if "fullinertia" in written:

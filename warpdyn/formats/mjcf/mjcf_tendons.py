@@ -41,11 +41,16 @@ def read_tendons(values: MjcfValues, root: Element, joints: Sequence[Joint]) -> 
 
 def unsupported_tendons(values: MjcfValues, root: Element) -> Iterator[str]:
     """The parts of tendons that a `Simulation` leaves out, in words."""
-    if any(tendon.get("range") for tendon in root.iterfind("tendon/spatial")):
-        yield "limits of spatial tendons"
-    friction = any(tendon.get("frictionloss") for tendon in root.iterfind("tendon/*"))
-    if friction and "frictionloss" not in values.flags.disabled:
-        yield "dry friction of tendons"
+    parts = set[str]()
+    for element in root.iterfind("tendon/*"):
+        written = values.attributes(element, TENDON, None)
+        if tag_name(element) == "spatial" and values.bounds(element, written, "range", "limited"):
+            parts.add("limits of spatial tendons")
+        if any(all_numbers(values, element, "frictionloss", written)):
+            parts.add("dry friction of tendons")
+    if "frictionloss" in values.flags.disabled:
+        parts.discard("dry friction of tendons")
+    yield from sorted(parts, reverse=True)
 
 
 def moving_tendons(tendons: Sequence[Tendon], still: Mapping[str, float]) -> list[Tendon]:
@@ -65,6 +70,13 @@ def _tendon(
     values: MjcfValues, name: str, element: Element, written: Attributes, joints: dict[str, Joint]
 ) -> Tendon:
     coefficients = list(arms(values, element))
+    if not coefficients:
+        raise values.refusal(element, 'it names no joint; write <joint joint="..." coef="..."/>')
+    # MuJoCo refuses a joint that is named twice, whose coefficient is ambiguous.
+    if len(dict(coefficients)) < len(coefficients):
+        raise values.refusal(
+            element, "it names a joint twice; write one coefficient for each joint"
+        )
     for joint, _ in coefficients:
         if joint not in joints:
             raise values.refusal(element, f'its joint "{joint}" does not exist; correct the name')
@@ -73,6 +85,8 @@ def _tendon(
     rest = sum(c * joints[joint].v_rest[0] for joint, c in coefficients)
     lengths = all_numbers(values, element, "springlength", written) or [-1.0]
     low, high = lengths[0], lengths[-1]
+    if low > high:
+        raise values.refusal(element, f"springlength must not decrease, got {low:g} {high:g}")
     if values.bounds(element, written, "actuatorfrcrange", "actuatorfrclimited"):
         values.ignore("actuatorfrcrange of a tendon", element)
     if values.number(element, "springyield", written, 0.0):

@@ -23,13 +23,11 @@ from ...algebra.spatial import (
 )
 from ...model.poses_and_limits import MOST, unit_vector, vector3
 from ..robot_source import Reading, tag_name
+from .mjcf_defaults import TURNS, with_class_defaults
 from .mjcf_flags import Flags
 
 Element: TypeAlias = etree._Element
 Attributes = Mapping[str, str]
-
-TURNS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
-"""The ways to write an orientation; an element may use one."""
 
 ACTUATORS = (
     "general",
@@ -278,7 +276,7 @@ class MjcfValues(Reading):
         written = {key: value for key, value in plain if not key.startswith("{")}
         name = written.pop("class", childclass)
         defaults = self.defaults(element, name).get(tag, {})
-        return _with_class_defaults(written, defaults)
+        return with_class_defaults(written, defaults)
 
     def defaults(self, element: Element, name: str | None) -> Mapping[str, dict[str, str]]:
         if name is None:
@@ -316,7 +314,7 @@ class MjcfValues(Reading):
                 own, tag = (*own, child), ACTUATOR
                 written = {k: x for k, x in written.items() if k not in ACTUATOR_LAW}
             if tag != "default":
-                collected[tag] = _with_class_defaults(written, collected.get(tag, {}))
+                collected[tag] = with_class_defaults(written, collected.get(tag, {}))
         self.actuator_defaults[name] = (own, *around)
         if parent is None:
             self.classes[""], self.actuator_defaults[""] = collected, self.actuator_defaults[name]
@@ -366,14 +364,6 @@ class MjcfValues(Reading):
             fusestatic=self.boolean(element, "fusestatic", written, False),
             raw={key: written[key] for key in weighing if key in written},
         )
-
-
-def _with_class_defaults(written: Attributes, defaults: Attributes) -> dict[str, str]:
-    """Attributes combined with those of a class, without the class's orientation if the element has
-    one."""
-    if any(key in written for key in TURNS):
-        defaults = {key: value for key, value in defaults.items() if key not in TURNS}
-    return {**defaults, **written}
 
 
 def place(element: Element) -> str:

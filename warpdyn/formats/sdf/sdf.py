@@ -228,6 +228,8 @@ class SdfReader:
         """Remark on settings of the surrounding world that affect motion but are not stored in a
         model."""
         world, values = self.frames.world.element, self.values
+        if tag_name(world) == "world":
+            values.look_over_children(world)
         for element in children(world, "state", "population"):
             values.ignore(f"element <{tag_name(element)}> of <{tag_name(world)}>", element)
         for holder in (world, *children(world, "physics")):  # before 1.6 gravity was in <physics>
@@ -323,6 +325,7 @@ class SdfReader:
         """Visuals or collisions of a link. No motion depends on them, so an error in one is only
         remarked."""
         for element in children(frame.element, tag):
+            self.values.look_over_children(element)
             geometry = child(element, "geometry")
             for shape in () if geometry is None else geometry:
                 try:
@@ -334,6 +337,7 @@ class SdfReader:
                 if record is None:
                     self.values.ignore(f"shape <{tag_name(shape)}> of <{tag}>", shape)
                 else:
+                    self.values.look_over_children(shape)
                     yield record
 
     def _shape(self, frame: SdfFrame, element: Element, shape: Element) -> Geometry | None:

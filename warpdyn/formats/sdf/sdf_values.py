@@ -18,6 +18,7 @@ from ..robot_source import Reading, tag_name
 Element: TypeAlias = etree._Element
 
 READ: Mapping[str, tuple[str, ...]] = {
+    "world": ("model", "joint", "frame", "include", "gravity", "state", "population"),
     "model": ("static", "pose", "link", "joint", "frame", "model", "include"),
     "link": ("pose", "inertial", "visual", "collision", "gravity"),
     "inertial": ("pose", "mass", "inertia"),
@@ -40,6 +41,15 @@ READ: Mapping[str, tuple[str, ...]] = {
     "dynamics": ("damping", "friction"),
     "mimic": ("multiplier", "offset", "reference"),
     "frame": ("pose",),
+    "visual": ("pose", "geometry", "material"),
+    "collision": ("pose", "geometry"),
+    "box": ("size",),
+    "cylinder": ("radius", "length"),
+    "capsule": ("radius", "length"),
+    "sphere": ("radius",),
+    "ellipsoid": ("radii",),
+    "plane": ("normal", "size"),
+    "mesh": ("uri", "scale"),
 }
 """Child elements that are read. Others are remarked, except for those in the next table."""
 
@@ -63,6 +73,22 @@ WITHOUT_DYNAMICS = {
     "spring_reference",
     "model_state",
     "provideFeedback",
+    "physics",
+    "actor",
+    "scene",
+    "gui",
+    "audio",
+    "wind",
+    "atmosphere",
+    "magnetic_field",
+    "spherical_coordinates",
+    "road",
+    "laser_retro",
+    "max_contacts",
+    "cast_shadows",
+    "transparency",
+    "visibility_flags",
+    "meta",
 }
 """SDFormat elements that change no motion here: ignored without a remark."""
 
@@ -100,6 +126,10 @@ class SdfValues(Reading):
     def look_over(self, element: Element) -> None:
         """Note attributes and child elements that are not read, unless they change nothing."""
         self._look_over_attributes(element)
+        self.look_over_children(element)
+
+    def look_over_children(self, element: Element) -> None:
+        """Note child elements that are not read, unless they change nothing."""
         tag, seen = tag_name(element), set[str]()
         many = ("link", "joint", "frame", "model", "include", "visual", "collision")
         for child in element:
@@ -277,12 +307,11 @@ def place(element: Element) -> str:
 
 
 def _says_nothing(element: Element) -> bool:
-    """True if everything in it is empty, zero or false."""
-    return all(
-        word in ("0", "false") or _zero(word)
-        for part in element.iter()
-        for word in (part.text or "").split()
-    )
+    """True if everything in it is empty, zero or false, attributes too."""
+    texts = [
+        str(text) for part in element.iter() for text in (part.text or "", *part.attrib.values())
+    ]
+    return all(word in ("0", "false") or _zero(word) for text in texts for word in text.split())
 
 
 def _zero(word: str) -> bool:

@@ -34,7 +34,8 @@ from .usd_freedoms import Between, freedoms_of, loop_between
 from .usd_groups import group_bodies, last_words
 from .usd_layers import missing_parts, open_stage
 from .usd_shapes import shapes_of
-from .usd_values import UsdValues, error_message, library
+from .usd_values import UsdValues, library
+from .usd_words import error_message
 
 WORLD = "world"
 """The massless root link of a robot that is fixed to the world, or has several free bodies."""
@@ -145,8 +146,7 @@ class UsdReader:
         along = np.array(scene.GetGravityDirectionAttr().Get() or (0, 0, 0), dtype=float)
         # UsdPhysics: a negative magnitude is the earth's gravity, a zero direction downwards.
         size = size * units.metre if size is not None and 0 <= size < np.inf else 9.81
-        down = np.array([0.0, 0.0, -1.0])
-        x, y, z = units.up[:3, :3] @ along / np.linalg.norm(along) if along.any() else down
+        x, y, z = units.up[:3, :3] @ along / np.linalg.norm(along) if along.any() else (0, 0, -1)
         if abs(x) + abs(y) > 1e-3 or abs(size * z + 9.81) > 0.02:
             self.values.remarks.append(
                 f"its gravity is ({x * size + 0.0:g}, {y * size + 0.0:g}, {z * size:g}); a model stores none; "

@@ -15,9 +15,9 @@ from ...model.description import Joint
 from ...model.joints import KINDS
 from ...model.poses_and_limits import Limits, Pose
 from .usd_values import UsdValues
+from .usd_words import FREEDOMS
 
 SECOND = "its second body carries its first; exchange its bodies and their frames"
-FREEDOMS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,9 @@ from ..meshes.mesh_surface import hull_of
 SAME = 1e-5
 """Relative tolerance for the scales across a round shape: round-off of single precision."""
 
+AXES_OF_SHAPES = "those of its shapes are taken; write principalAxes"
+"""Remark on a body that writes moments of inertia alone; usd-core then computes their axes."""
+
 
 class RoundShape(NamedTuple):
     """A sphere, cylinder or capsule, in the unit of its scales."""
@@ -157,3 +160,13 @@ def mass_properties(
 
     found = pxr.UsdPhysics.RigidBodyAPI(body).ComputeMassProperties(information)
     return unknown[0] if unknown else found
+
+
+def takes_axes_of_shapes(pxr: Any, body: Any, axes: Any) -> bool:
+    """True if a body writes its principal moments alone, and the principal axes of its shapes, the
+    quaternion `axes`, are not its own."""
+    api = pxr.UsdPhysics.MassAPI(body)
+    own = api.GetPrincipalAxesAttr().Get()
+    has_axes = own is not None and own.GetLength() > 0
+    moments = api.GetDiagonalInertiaAttr().Get() or ()
+    return any(moments) and not has_axes and abs(axes.GetReal()) < 1.0 - SAME

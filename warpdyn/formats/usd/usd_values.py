@@ -17,7 +17,8 @@ from ...model.joints import KINDS
 from ...model.names import ModelError
 from ...model.optional_packages import install_extra
 from ...model.poses_and_limits import MOST, Limits, matrix3, vector3
-from .usd_inertia import SAME, mass_properties
+from .usd_inertia import AXES_OF_SHAPES, SAME, mass_properties, takes_axes_of_shapes
+from .usd_words import error_message, unread_words
 
 NO_READER = f"the package usd-core reads USD, and is not installed: {install_extra('usd')}"
 
@@ -108,8 +109,9 @@ class UsdValues:
 
     def check(self, prim: Any) -> None:
         """Refuse values whose types differ from those in the USD schemas of the prim, and values
-        that are only given as time samples."""
+        that are only given as time samples. Remark on words that are not read."""
         schemas = prim.GetPrimDefinition(), self._weighing
+        self.remarks += (x for x in unread_words(prim, schemas) if x not in self.remarks)
         known = self._known.setdefault((prim.GetTypeName(), *prim.GetAppliedSchemas()), {})
         for attribute in prim.GetAuthoredAttributes():
             name, value = attribute.GetName(), attribute.Get()
@@ -242,11 +244,11 @@ class UsdValues:
             what = "physics:diagonalInertia" if mass else "physics:mass"
             raise self.refusal(prim, f"it has no {what} and no shapes; write its mass and inertia")
         (mass,) = self.numbers(prim, "its mass", [mass])
-        moments = self.numbers(prim, "its inertia", moments)
+        moments = np.array(moments, dtype=float) * units.kilogram * units.metre**2
         com = np.nan_to_num(np.array(com, dtype=float), nan=0.0, posinf=0.0, neginf=0.0)
         turn = axes if axes is not None and axes.GetLength() else self.pxr.Gf.Quatf(1.0)
         R = self.placement_at(prim, np.zeros(3), turn)[:3, :3]
-        J = R @ np.diag(moments) @ R.T * units.kilogram * units.metre**2
+        J = R @ np.diag(self.numbers(prim, "its inertia", moments)) @ R.T
         return Link(
             name,
             mass * units.kilogram,
@@ -264,8 +266,7 @@ class UsdValues:
                 "ContactPairs(model) with without(...)"
             )
         for name in ("physics:mass", "physics:density"):
-            x = self.number(prim, name)
-            if x is not None and x < 0:
+            if (x := self.number(prim, name)) is not None and x < 0:
                 raise self.refusal(prim, f"{name} is {x:g}; it must not be negative")
 
     def mass_of_shapes(self, prim: Any, on: np.ndarray) -> tuple[Any, Any, Any, Any]:
@@ -285,6 +286,8 @@ class UsdValues:
                 f"its mass, inertia or centre of mass would follow from the shape {found}, which "
                 "is not computed here; write all three",
             )
+        if takes_axes_of_shapes(self.pxr, prim, found[3]):
+            self.remarks.append(f"{prim.GetPath()}: its inertia has no axes; {AXES_OF_SHAPES}")
         return found
 
     def below(self, body: Any) -> Iterator[Any]:
@@ -388,11 +391,3 @@ def kind_of(value: Any) -> str:
     if hasattr(value, "GetReal"):
         return "a quaternion"
     return f"{len(value)} numbers" if hasattr(value, "__len__") else f"no {type(value).__name__}"
-
-
-def error_message(error: Exception) -> str:
-    """The message of an error from usd-core, whose argument may not be text."""
-    try:
-        return " ".join(str(error).split())[-300:]
-    except UnicodeDecodeError:
-        return "its bytes are not text"

@@ -22,11 +22,15 @@ from ...model.names import ModelError
 from ...model.params import Params
 from ...model.reference_frames import one_of
 from ...model.structure import DRAWN
+from ..unmoved_joints import refuse_unmoved
 from .contact_pairs import PairContact
 from .contact_points import ContactPoints
 from .drives import Stops, bounds_of
 from .ground import Ground
 from .varied_numbers import is_number
+
+SINGULAR = 1e-12
+"""Smallest eigenvalue of a mass matrix with the diagonal 1 that has an inverse."""
 
 
 def limits_of(
@@ -201,10 +205,16 @@ def _check_softness(soft: LimitSoftness | ContactSoftness, name: str) -> None:
 
 
 def _inverse_inertia(model: Model) -> np.ndarray:
-    """The inverse mass matrix in the drawn pose (nv, nv)."""
-    inverse: np.ndarray = np.linalg.inv(
-        np.array(crba(tree_of(model), _drawn_pose(model)), dtype=float)
-    )
+    """The inverse mass matrix in the drawn pose (nv, nv). Raises ModelError if there is none."""
+    refuse_unmoved(model)
+    M = np.array(crba(tree_of(model), _drawn_pose(model)), dtype=float)
+    size = np.sqrt(M.diagonal())
+    if np.linalg.eigvalsh(M / np.outer(size, size)).min(initial=1.0) < SINGULAR:
+        raise ModelError(
+            f"{model.name}: MuJoCo's softness needs the mass matrix in the pose in which the file is drawn, where "
+            "it is singular; draw another pose, or give joints armature"
+        )
+    inverse: np.ndarray = np.linalg.inv(M)
     return inverse
 
 
