@@ -114,8 +114,7 @@ def without_arrays(call: Call) -> Any:
         model=None,  # type: ignore[arg-type]
         arrays=dict.fromkeys(whole.arrays, ...),
         out=None,
-        gravity=None,
-        f_ext=None,
+        forces=call.forces and (None, None),
         params=params,
     )
 
