@@ -8,11 +8,11 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..model.names import spelling_hint
 from .own_kernel import OwnKernel
 from .refusals import RecordingError
 from .signature import NEEDED
@@ -48,8 +48,7 @@ def load_kernel(text: str) -> OwnKernel:
     known = [n for n, each in vars(module).items() if isinstance(each, OwnKernel)]
     if not known:
         raise ValueError(f"{place} has no kernel: put @wd.kernel above a function of one robot")
-    near = get_close_matches(name, known, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = spelling_hint(name, known)
     raise ValueError(f"{place} has no kernel {name!r}; it has {', '.join(known)}{hint}")
 
 
@@ -104,7 +103,6 @@ def _of_file(path: Path) -> ModuleType:
 
 
 def _of_name(name: str) -> ModuleType:
-    """A module by its name."""
     try:
         spec = importlib.util.find_spec(name)
     except ModuleNotFoundError as error:

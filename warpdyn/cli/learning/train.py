@@ -101,7 +101,6 @@ def train(args: argparse.Namespace) -> int:
 
 
 def _train(args: argparse.Namespace) -> int:
-    """Run a training in this process."""
     from ... import rl
     from ...rl.tasks.task_files import short_name
     from ...rl.torch_device import torch_device

@@ -78,7 +78,6 @@ def add_parser(commands: Commands) -> None:
 
 
 def _add_numbers(sub: argparse.ArgumentParser) -> None:
-    """Add options that take one number."""
     text = "number of robots; default: 1024, with --view and --record 1"
     sub.add_argument("--envs", type=count, metavar="N", help=text)
     text = "simulated time [s]; default: 5"

@@ -34,8 +34,6 @@ class CompilerEndedError(OSError):
 
 
 class _Compiler:
-    """A compiler process."""
-
     def __init__(self, niceness: int) -> None:
         self.reused, self.niceness = False, niceness
         self.process = subprocess.Popen(

@@ -38,6 +38,5 @@ def urdf_color(visual: etree._Element) -> Color | None:
 
 
 def _materials(visual: etree._Element, name: str | None) -> list[etree._Element]:
-    """The robot's materials with this name."""
     root = visual.getroottree().getroot()
     return [x for x in root if tag_name(x) == "material" and name and x.get("name") == name]
