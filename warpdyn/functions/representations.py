@@ -194,14 +194,14 @@ def _whole(
         raise ValueError(
             "joints= is the order of another library's columns; source or target must name the library"
         )
-    c = model.link(model.root).com if com is None else tuple(float(x) for x in com)
-    options = (
-        ("root", model.root),
-        ("source", _representation(model, "source", source)),
-        ("target", _representation(model, "target", target)),
-        ("com", c),
-        ("columns", columns),
+    conversion = _representations.BaseConversion(
+        model.root,
+        _representation(model, "source", source),
+        _representation(model, "target", target),
+        model.link(model.root).com if com is None else tuple(float(x) for x in com),
+        columns,
     )
+    options = (("conversion", conversion),)
     return Call.of(
         algorithm, model, arrays, out=out, options=options, shapes=widths, by_velocity=None
     )
