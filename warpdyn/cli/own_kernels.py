@@ -119,8 +119,8 @@ class ChosenKernel:
             theirs = line_in(error, file) is not None
             if not theirs and not isinstance(error, (TypeError, ValueError)):
                 raise
-            said = in_one_line(error, file) if theirs else str(error)
-            raise UserError(" ".join(said.split())) from error
+            message = in_one_line(error, file) if theirs else str(error)
+            raise UserError(" ".join(message.split())) from error
 
     def about(self) -> str:
         """Description of its figures in a sentence."""

@@ -129,8 +129,8 @@ def label_file(
         return Outcome(file, error="the run was stopped")
     except OSError as error:
         full = error.errno in FULL
-        said = error.strerror or in_one_line(error)
-        return Outcome(file, error=f"{error.filename or file.target}: {said}", full=full)
+        reason = error.strerror or in_one_line(error)
+        return Outcome(file, error=f"{error.filename or file.target}: {reason}", full=full)
     except Exception as error:  # from a user's kernel, or for a file that a reader did not expect
         return Outcome(file, error=in_one_line(error))
 

@@ -127,15 +127,17 @@ def in_one_line(error: BaseException, file: Path | None = None) -> str:
 
     A RecordingError already has that line. For other errors it is the innermost one in `file`.
     """
-    said = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-    said = " ".join(said.split())
+    message = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    message = " ".join(message.split())
     if isinstance(error, RecordingError):
-        return said
+        return message
     if isinstance(error, SyntaxError) and error.filename:
         return f"{Path(error.filename).name}:{error.lineno}: {type(error).__name__}: {error.msg}"
     line = None if file is None else line_in(error, file)
     where = "" if file is None or line is None else f"{file.name}:{line}: "
-    return f"{where}{type(error).__name__}: {said}" if said else f"{where}{type(error).__name__}"
+    return (
+        f"{where}{type(error).__name__}: {message}" if message else f"{where}{type(error).__name__}"
+    )
 
 
 def line_in(error: BaseException, file: Path) -> int | None:
