@@ -242,8 +242,8 @@ class Robot:
     def _reason_against_commands(self, now: float) -> str:
         """The reason why states, publishers or payload forbid commands; empty if they do not."""
         if self.states.age(now) > self._settings.state_timeout:
-            said = self.rejections()
-            return "there is no fresh joint_states" + (f": {said}" if said else "")
+            reasons = self.rejections()
+            return "there is no fresh joint_states" + (f": {reasons}" if reasons else "")
         if self.age(now) > self._settings.state_timeout:
             return f"there is no fresh odom, which the policy needs{self._of_base()}"
         return (
@@ -396,5 +396,5 @@ class Robot:
 
     def _of_base(self) -> str:
         """The reasons why odometry was refused, if any has arrived."""
-        said = count_list(self.counts, [each for each in NOTICES if each.startswith("odometry")])
-        return f" ({said})" if said else ""
+        counts = count_list(self.counts, [each for each in NOTICES if each.startswith("odometry")])
+        return f" ({counts})" if counts else ""

@@ -154,9 +154,9 @@ class Supervisor:
             for i, (good, text) in zip(robots, answers, strict=True)
             if not good
         ]
-        said = "; ".join(bad) or f"{len(answers)} robots: {answers[0][1]}"
+        answer = "; ".join(bad) or f"{len(answers)} robots: {answers[0][1]}"
         live = [self.names[i] for i in robots if self.robots[i].is_enabled]
-        return not bad, f"{said}; live: {', '.join(live) or 'none'}"
+        return not bad, f"{answer}; live: {', '.join(live) or 'none'}"
 
     def change(self, values: Mapping[str, Any]) -> None:
         """Change some parameters by name; ValueError, without any change, if a value is invalid or

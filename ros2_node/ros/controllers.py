@@ -57,11 +57,11 @@ class Controllers:
         """Send and answer pending requests; call it often."""
         still = []
         for question in self._open:
-            said = self._answer(question, steady)
-            if said is None:
+            verdict = self._answer(question, steady)
+            if verdict is None:
                 still.append(question)
             else:
-                question.verdict.set_result(said)
+                question.verdict.set_result(verdict)
         self._open = still
 
     def _answer(self, question: _Question, steady: float) -> Verdict | None:

@@ -71,8 +71,8 @@ class GateServices:
             elif verdict is None:
                 if robot.status(self._supervisor.clock.now) is Status.READY:
                     self._asked[i] = self._controllers.ask(i, robot.output.joints, steady)
-            elif verdict.done() and (said := verdict.result()) is not None:
-                self._begin(i, said, steady)
+            elif verdict.done() and (answer := verdict.result()) is not None:
+                self._begin(i, answer, steady)
 
     def _begin(self, i: int, verdict: Verdict, steady: float) -> None:
         del self._asked[i]
@@ -106,7 +106,7 @@ class GateServices:
             orders = [self._supervisor.robots[i].output.joints for i in robots]
             pairs = zip(robots, orders, strict=True)
             asked = [self._controllers.ask(i, joints, steady) for i, joints in pairs]
-            verdicts = [said for verdict in asked if (said := await verdict) is not None]
+            verdicts = [answer for verdict in asked if (answer := await verdict) is not None]
         if refusals := [each.refusal for each in verdicts if each.refusal]:
             return False, "; ".join(refusals)
         if request.data and closings != [self._closings[i] for i in robots]:

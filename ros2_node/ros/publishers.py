@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -22,63 +22,60 @@ Topics = Sequence[Sequence[str]]
 """The topic's name for each robot and, within, for each link."""
 
 
-class Publishers(Protocol):
-    """One output of all robots."""
+class Publishers:
+    """One output of all robots, with messages of one `kind`."""
+
+    kind: type
+    qos = RELIABLE
+
+    def __init__(
+        self, node: Node, robots: Sequence[RobotNames], topics: Topics, settings: Settings
+    ) -> None:
+        self._publishers: list[list[Any]] = [
+            [node.create_publisher(self.kind, topic, self.qos) for topic in names]
+            for names in topics
+        ]
+        self._prefixes = [frame_prefix(settings, names) for names in robots]
 
     def describe(self, model: Model, stamp: Time) -> None:
         """Prepare for a model; latched messages are published now."""
 
     def has_subscribers(self, robot: int) -> bool:
         """True if one robot's value has subscribers and is therefore worth computing."""
+        return any(publisher.get_subscription_count() for publisher in self._publishers[robot])
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         """Publish one robot's value."""
 
 
-class LinkNames:
+class LinkNames(Publishers):
     """Link names, one per line, latched, in the order of the link poses. Published once per model."""
 
-    def __init__(
-        self, node: Node, robots: Sequence[RobotNames], topics: Topics, settings: Settings
-    ) -> None:
-        self._publishers = [node.create_publisher(String, topic, LATCHED) for (topic,) in topics]
+    kind, qos = String, LATCHED
 
     def describe(self, model: Model, stamp: Time) -> None:
-        for publisher in self._publishers:
+        for (publisher,) in self._publishers:
             publisher.publish(String(data="\n".join(model.link_names)))
 
     def has_subscribers(self, robot: int) -> bool:
         return False
 
-    def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
-        pass
 
-
-class LinkPoses:
+class LinkPoses(Publishers):
     """Every link's pose in the root link, in one message for each robot, if there are
     subscribers."""
 
-    def __init__(
-        self, node: Node, robots: Sequence[RobotNames], topics: Topics, settings: Settings
-    ) -> None:
-        self._publishers = [
-            node.create_publisher(PoseArray, topic, RELIABLE) for (topic,) in topics
-        ]
-        self._prefixes = [frame_prefix(settings, names) for names in robots]
-        self._message = PoseArray()
+    kind = PoseArray
 
     def describe(self, model: Model, stamp: Time) -> None:
-        self._message.poses = [Pose() for _ in model.link_names]
+        self._message = PoseArray(poses=[Pose() for _ in model.link_names])
         self._frames = [prefix + model.root for prefix in self._prefixes]
-
-    def has_subscribers(self, robot: int) -> bool:
-        return bool(self._publishers[robot].get_subscription_count())
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         """Publish one robot's poses. value: (nlinks, 7)."""
         if not self.has_subscribers(robot):
             return
-        publisher = self._publishers[robot]
+        (publisher,) = self._publishers[robot]
         self._message.header.stamp = stamp
         self._message.header.frame_id = self._frames[robot]
         for message, pose in zip(self._message.poses, value.tolist(), strict=True):
@@ -86,25 +83,20 @@ class LinkPoses:
         publisher.publish(self._message)
 
 
-class TipPoses:
+class TipPoses(Publishers):
     """The poses of some links, one topic for each."""
+
+    kind = PoseStamped
 
     def __init__(
         self, node: Node, robots: Sequence[RobotNames], topics: Topics, settings: Settings
     ) -> None:
-        self._publishers = [
-            [node.create_publisher(PoseStamped, topic, RELIABLE) for topic in names]
-            for names in topics
-        ]
+        super().__init__(node, robots, topics, settings)
         self._links = settings.tip_links
-        self._prefixes = [frame_prefix(settings, names) for names in robots]
 
     def describe(self, model: Model, stamp: Time) -> None:
         self._rows = [model.link_index(link) for link in self._links]
         self._frames = [prefix + model.root for prefix in self._prefixes]
-
-    def has_subscribers(self, robot: int) -> bool:
-        return any(publisher.get_subscription_count() for publisher in self._publishers[robot])
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         """Publish one robot's poses. value: (nlinks, 7)."""
@@ -116,28 +108,14 @@ class TipPoses:
             publisher.publish(message)
 
 
-class Arrays:
+class Arrays(Publishers):
     """Arrays with named dimensions, one topic for each entry of the first dimension."""
 
-    def __init__(
-        self,
-        labels: Sequence[str],
-        node: Node,
-        robots: Sequence[RobotNames],
-        topics: Topics,
-        settings: Settings,
-    ) -> None:
+    kind = Float64MultiArray
+
+    def __init__(self, labels: Sequence[str], *others: Any) -> None:
+        super().__init__(*others)
         self._labels = labels
-        self._publishers = [
-            [node.create_publisher(Float64MultiArray, topic, RELIABLE) for topic in names]
-            for names in topics
-        ]
-
-    def describe(self, model: Model, stamp: Time) -> None:
-        pass
-
-    def has_subscribers(self, robot: int) -> bool:
-        return any(publisher.get_subscription_count() for publisher in self._publishers[robot])
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         """Publish one robot's arrays. value: (topics, ...)."""
@@ -145,7 +123,7 @@ class Arrays:
             publisher.publish(labelled_array(x, self._labels))
 
 
-class Transforms:
+class Transforms(Publishers):
     """Transforms on /tf, and on /tf_static for the fixed joints; ImportError if tf2_msgs is not
     installed."""
 

@@ -49,7 +49,6 @@ class PoseTopics(RobotTopics):
     """`~/pose_reference` of each robot, if there is a law that reads it."""
 
     def subscribe(self, wiring: Wiring, names: Sequence[RobotNames], settings: Settings) -> None:
-        """Subscribe, if the settings ask for it."""
         if not settings.law or "pose_desired" not in kernel_of_law(settings.law).signature.arrays:
             return
         for i, (_, private) in enumerate(names):
@@ -67,7 +66,6 @@ class TwistTopics(RobotTopics):
     """`~/twist` of each robot, if `twist_link` names a link."""
 
     def subscribe(self, wiring: Wiring, names: Sequence[RobotNames], settings: Settings) -> None:
-        """Subscribe, if the settings ask for it."""
         if not settings.twist_link:
             return
         for i, (_, private) in enumerate(names):
@@ -84,7 +82,6 @@ class LawInputTopics(RobotTopics):
     """`~/law_inputs/<name>` of each robot, if there is an impedance law."""
 
     def subscribe(self, wiring: Wiring, names: Sequence[RobotNames], settings: Settings) -> None:
-        """Subscribe, if the settings ask for it."""
         if not settings.law:
             return
         for i, (_, private) in enumerate(names):
@@ -104,7 +101,6 @@ class PolicyTopics(RobotTopics):
     """`odom` and `cmd_vel` of each robot, if the policy's task needs them; none without a policy."""
 
     def subscribe(self, wiring: Wiring, names: Sequence[RobotNames], settings: Settings) -> None:
-        """Subscribe, if the settings ask for it."""
         if not settings.policy:
             return
         _, task = policy_and_task(settings.policy, settings.policy_task)
@@ -146,7 +142,6 @@ class SensorTopics(RobotTopics):
     """`~/ft_wrench` and `~/tare` of each robot, if there is a law that reads a measured wrench."""
 
     def subscribe(self, wiring: Wiring, names: Sequence[RobotNames], settings: Settings) -> None:
-        """Subscribe, if the settings ask for it."""
         if not settings.law or "contact_wrench" not in kernel_of_law(settings.law).signature.arrays:
             return
         for i, (_, private) in enumerate(names):

@@ -122,7 +122,6 @@ def _parameters(law: ControllerLaw, model: Model) -> Iterator[str]:
 
 
 def _node_entry(parameter: Parameter) -> Iterator[str]:
-    """The entry of a parameter of the node."""
     default, name = parameter.default, parameter.name
     text = parameter.description + (f" [{parameter.unit}]" if parameter.unit else "")
     low, high = parameter.low, parameter.high

@@ -38,8 +38,9 @@ def convert(
 ) -> np.ndarray:
     """The algorithm on numbers from any of `BASES` to any other. Joints are passed through."""
     com, tree, function = model.link(model.root).com, tree_of(model), getattr(texts, text)
+    conversion = texts.BaseConversion(model.root, source, target, com, None)
     return np.array([
-        function(tree, *rows, model.root, source, target, com, None)
+        function(tree, *rows, conversion)
         for rows in zip(*(array.tolist() for array in arrays), strict=True)
     ])  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import warp as wp
 
 import warpdyn as wd
 from warpdyn.cli import command_line
-from warpdyn.cli.command_line import UserError
+from warpdyn.cli.command_line import UserError, find_modules_here, user_errors
 from warpdyn.cli.main import main
 from warpdyn.formats.registry import FORMATS
 
@@ -232,3 +233,23 @@ def test_help_and_docstrings_name_every_format(capsys: pytest.CaptureFixture[str
     for format in FORMATS:
         assert all(format.name in text for text in texts), format.name
     assert "xacro" in texts[0] and "load_xacro" in texts[1]
+
+
+def test_modules_of_the_present_folder_are_found(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The folder is appended once to the search path."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        find_modules_here()
+    assert sys.path[-1] == str(tmp_path) and sys.path.count(str(tmp_path)) == 1
+
+
+def test_errors_of_the_named_kinds_are_the_users() -> None:
+    """Their messages stay, also those of a KeyError; other errors pass unchanged."""
+    for error in (ValueError("no such link"), KeyError("no such link")):
+        with pytest.raises(UserError, match=r"^no such link$"), user_errors(ValueError, KeyError):
+            raise error
+    with pytest.raises(OSError, match="disk"), user_errors(ValueError, KeyError):
+        raise OSError("disk")

@@ -12,7 +12,14 @@ from hostile_names import hostile_names
 
 import warpdyn as wd
 from warpdyn.cli.main import main
-from warpdyn.model.names import character_number, check_names, look_up, near_names, printable
+from warpdyn.model.names import (
+    character_number,
+    check_names,
+    look_up,
+    near_names,
+    printable,
+    spelling_hint,
+)
 
 ODD = "arm\nFAKE LINE: all checks passed\x9b31m\u202egnp.exe\u2028\u2066\x7f"
 SHOWN = r"arm\x0aFAKE LINE: all checks passed\x9b31m\u202egnp.exe\u2028\u2066\x7f"
@@ -139,3 +146,11 @@ def test_at_most_three_similar_names_are_suggested() -> None:
     assert near_names("hadn", names) == ["hnad", "hand", "hand_x"]
     assert near_names("HAND_L", names) == ["Hand_l"]
     assert near_names("", names) == [] and near_names("wheel", names) == []
+
+
+def test_a_hint_names_the_nearest_spelling() -> None:
+    """Without a similar name there is no hint."""
+    assert (
+        spelling_hint("impedence", {"impedance": 1, "gravity": 2}) == "; did you mean 'impedance'?"
+    )
+    assert spelling_hint("x", ["impedance"]) == ""

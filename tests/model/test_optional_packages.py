@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
+import pytest
+
+from warpdyn.model import optional_packages
 from warpdyn.model.optional_packages import install_extra
 
 ROOT = Path(__file__).parents[2]
@@ -34,3 +38,12 @@ def test_no_text_installs_warpdyn_from_a_package_index() -> None:
     the name."""
     for path in (*SOURCES, *PAGES):
         assert not re.search(r"""pip install ["'\\]*warpdyn\b""", path.read_text()), path
+
+
+def test_the_version_of_a_package_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def version(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    assert optional_packages.installed_version.__wrapped__() != "not installed"
+    monkeypatch.setattr(optional_packages, "version", version)
+    assert optional_packages.installed_version.__wrapped__() == "not installed"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ rl = pytest.importorskip("warpdyn.rl")
 import torch
 from rl_cases import Hold
 
-from warpdyn.rl import checkpoint
 from warpdyn.rl.checkpoint import NEEDED, _reason, read_checkpoint
 
 NAME = "checkpoint.pt"
@@ -95,12 +93,3 @@ def test_contents_that_do_not_fit_the_training_are_refused(tmp_path: Path) -> No
     ):
         torch.save({**whole, name: wrong}, path)
         assert "its contents do not fit this training" in refusal(tmp_path), name
-
-
-def test_the_version_of_a_package_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def version(name: str) -> str:
-        raise PackageNotFoundError(name)
-
-    assert checkpoint.installed_version() != "not installed"
-    monkeypatch.setattr(checkpoint, "version", version)
-    assert checkpoint.installed_version() == "not installed"

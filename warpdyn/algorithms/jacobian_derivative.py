@@ -51,7 +51,6 @@ def jacobian_derivative(
 
 
 def _rates(bodies: Sequence[Columns], v: Sequence[Scalar], reference: str) -> list[Columns]:
-    """Derivatives of all bodies' columns."""
     steps = []
     for columns in bodies:
         step = ZERO_MOTION

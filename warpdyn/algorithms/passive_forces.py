@@ -119,7 +119,6 @@ def passive_force_derivatives(
 
 
 def _position(body: Body, q: Sequence[Scalar]) -> Scalar:
-    """Position of a joint of one coordinate."""
     return q[body.q_index[0]] * body.multiplier + body.offset
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..algebra.linear import transpose
 from ..algebra.pose_forms import from_position_and_quaternion
@@ -54,6 +55,18 @@ REPRESENTATIONS = {
     "newton": Representation("com"),
     "drake": Representation(angular_first=True),
 }
+
+
+class BaseConversion(NamedTuple):
+    """A change of the representation of a generalized vector, whose first six entries are the base's."""
+
+    root: str
+    source: str
+    target: str
+    com: tuple[float, ...]
+    """Point of Newton's linear velocity, 3 [m], in the root link."""
+    columns: Columns | None
+    """The joints' part of the result; None for the same order."""
 
 
 def _in_axes(X: Placement, u: Vector, axes: str, wanted: str) -> Vector:
@@ -155,46 +168,30 @@ def _whole(
     q: Sequence[Scalar],
     values: Sequence[Scalar],
     rule: Rule,
-    root: str,
-    source: str,
-    target: str,
-    com: Sequence[Scalar],
-    columns: Columns | None,
+    conversion: BaseConversion,
 ) -> list[Scalar]:
-    """Generalized vector whose six base entries are converted by `rule`.
-
-    `columns`: its joints' part of the result.
-    """
-    body = tree.frames[root].body
+    """Generalized vector whose six base entries are converted by `rule`."""
+    body, columns = tree.frames[conversion.root].body, conversion.columns
     if body == WORLD:
         return _joints(values, columns, 0)
-    X = tree.bodies[body].placement(q).as_matrix()
-    A, B = REPRESENTATIONS[source], REPRESENTATIONS[target]
-    return _entries(rule(X, Vector(*com), A, B), B) + _joints(values, columns, 6)
+    X, com = tree.bodies[body].placement(q).as_matrix(), Vector(*conversion.com)
+    A, B = REPRESENTATIONS[conversion.source], REPRESENTATIONS[conversion.target]
+    return _entries(rule(X, com, A, B), B) + _joints(values, columns, 6)
 
 
 def convert_velocity(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    root: str,
-    source: str,
-    target: str,
-    com: Sequence[Scalar],
-    columns: Columns | None,
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], conversion: BaseConversion
 ) -> list[Scalar]:
     """Generalized velocity with the base's twist in another representation.
 
     q: nq [m, rad].  v: nv [m/s, rad/s] in the source's convention, or of another library's
     length.
-    com: 3 [m], in the root link.  columns: the joints' part of the result; None for the same
-    order.
     """
 
     def rule(X: Placement, c: Vector, A: Representation, B: Representation) -> Motion:
         return twist(X, c, Motion(*_parts(v, A)), A, B)
 
-    return _whole(tree, q, v, rule, root, source, target, com, columns)
+    return _whole(tree, q, v, rule, conversion)
 
 
 def convert_acceleration(
@@ -202,11 +199,7 @@ def convert_acceleration(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     a: Sequence[Scalar],
-    root: str,
-    source: str,
-    target: str,
-    com: Sequence[Scalar],
-    columns: Columns | None,
+    conversion: BaseConversion,
 ) -> list[Scalar]:
     """Rate of the result of `convert_velocity` [m/s², rad/s²].
 
@@ -217,18 +210,11 @@ def convert_acceleration(
     def rule(X: Placement, c: Vector, A: Representation, B: Representation) -> Motion:
         return twist_rate(X, c, Motion(*_parts(v, A)), Motion(*_parts(a, A)), A, B)
 
-    return _whole(tree, q, a, rule, root, source, target, com, columns)
+    return _whole(tree, q, a, rule, conversion)
 
 
 def convert_force(
-    tree: Tree,
-    q: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    root: str,
-    source: str,
-    target: str,
-    com: Sequence[Scalar],
-    columns: Columns | None,
+    tree: Tree, q: Sequence[Scalar], tau: Sequence[Scalar], conversion: BaseConversion
 ) -> list[Scalar]:
     """Generalized force of the same power, the base's wrench in another representation [N, N·m].
 
@@ -238,7 +224,7 @@ def convert_force(
     def rule(X: Placement, c: Vector, A: Representation, B: Representation) -> Force:
         return wrench(X, c, Force(*_parts(tau, A)), A, B)
 
-    return _whole(tree, q, tau, rule, root, source, target, com, columns)
+    return _whole(tree, q, tau, rule, conversion)
 
 
 # Twists and wrenches of any frame, by its pose [x y z qx qy qz qw].

@@ -9,7 +9,8 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,23 @@ from ..robots import load_robot, robot_names
 
 class UserError(Exception):
     """An error in the command line; the message says what to do instead."""
+
+
+@contextmanager
+def user_errors(*kinds: type[Exception]) -> Iterator[None]:
+    """A block in which errors of these kinds are the user's: their messages are printed."""
+    try:
+        yield
+    except kinds as error:
+        # The text of a KeyError is its message in quotes.
+        raise UserError(str(error.args[0] if isinstance(error, KeyError) else error)) from None
+
+
+def find_modules_here() -> None:
+    """Let Python find modules in the current folder, as with `python -m`."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
 
 
 def robot_file(robot: str) -> Path:

@@ -14,7 +14,7 @@ from ..functions.export.python_extension import export_python
 from ..labels.named_functions import is_public, named_function
 from ..model import Model
 from ..user_kernels.loading import names_a_kernel
-from .command_line import UserError, read_model, refuse_immobile
+from .command_line import UserError, read_model, refuse_immobile, user_errors
 from .own_kernels import ChosenKernel
 from .shared_options import KERNEL, Commands, add_command, add_kernel_options, add_robot
 
@@ -129,7 +129,5 @@ def _function(text: str, args: argparse.Namespace, model: Model) -> tuple[str, C
     if not is_public(text.partition(":")[0]) and names_a_kernel(text):
         own = ChosenKernel.of(text, args, model)
         return identifier(own.kernel.__name__), own.with_options()
-    try:
+    with user_errors(ValueError):
         return named_function(model, text)
-    except ValueError as error:
-        raise UserError(str(error)) from None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 
 from ros2_node.ros2_control.control_package import control_package, package_name, write_package
 from ros2_node.ros2_control.controller_laws import ControllerLaw, built_in_laws, users_law
 
 from ..model import Model
+from ..model.names import spelling_hint
 from ..user_kernels.loading import names_a_kernel
 from .command_line import UserError, find_frame
 from .own_kernels import ChosenKernel
@@ -55,8 +55,7 @@ def chosen_laws(args: argparse.Namespace, model: Model) -> Sequence[ControllerLa
             own = ChosenKernel.of(name, args, model)
             laws.append(users_law(own.kernel, own.options))
         else:
-            near = get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            hint = spelling_hint(name, known)
             raise UserError(
                 f"there is no law {name!r}{hint} (the laws are {', '.join(known)}, or your own, "
                 "my.py:impedance)"

@@ -10,7 +10,7 @@ from ..labels.dry_run import forecast, forecast_lines
 from ..labels.labelling import LabelError, LabelReport, label, prepare_labelling
 from ..model.names import printable
 from .argument_types import count
-from .command_line import UserError, read_model, refuse_immobile, start_warp
+from .command_line import UserError, read_model, refuse_immobile, start_warp, user_errors
 from .shared_options import KERNEL, Commands, add_command, add_robot, add_topic
 
 SHOWN = 10
@@ -63,7 +63,7 @@ def label_logs(args: argparse.Namespace) -> int:
     asked = [x for each in (args.quantity or []) for x in each.split(",") if x]
     asked += args.kernel or []
     columns = dict(_pair(x) for each in (args.columns or []) for x in each.split(",") if x)
-    try:
+    with user_errors(ValueError, LabelError):
         # A dry run opens the logs but computes nothing from them.
         if args.dry_run:
             labelling, files, _ = prepare_labelling(
@@ -84,8 +84,6 @@ def label_logs(args: argparse.Namespace) -> int:
             topic=args.topic,
             force=args.force,
         )
-    except (ValueError, LabelError) as error:
-        raise UserError(str(error)) from None
     print_report(report)
     return 1 if report.failed else 0
 

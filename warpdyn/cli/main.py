@@ -69,8 +69,8 @@ def carry_out(parser: CommandParser, arguments: Sequence[str] | None) -> int:
         return 0
     except OSError as error:
         where = "" if error.filename is None else f"{error.filename}: "
-        said = printable(f"{where}{error.strerror or error}")
-        print(f"warpdyn: error: {said}", file=sys.stderr)
+        message = printable(f"{where}{error.strerror or error}")
+        print(f"warpdyn: error: {message}", file=sys.stderr)
         return 2
 
 

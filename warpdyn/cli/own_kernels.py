@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from ..model.names import ModelError
 from ..user_kernels.loading import in_one_line, line_in, load_kernel, missing_options, read_options
 from ..user_kernels.own_kernel import OwnKernel
 from ..user_kernels.signature import NEEDED
-from .command_line import UserError, find_frame
+from .command_line import UserError, find_frame, find_modules_here, user_errors
 from .workload import ARGUMENTS, Memory, Workload, furthest_link, random_states
 
 STATES = ("q", "v", "a", "tau")
@@ -41,13 +40,9 @@ class ChosenKernel:
     @classmethod
     def of(cls, text: str, args: argparse.Namespace, model: Model) -> ChosenKernel:
         """The kernel `file.py:name` or `package.module:name` with the options of `--option`."""
-        here = str(Path.cwd())
-        if here not in sys.path:  # as with `python -m`
-            sys.path.append(here)
-        try:
+        find_modules_here()
+        with user_errors(ValueError, ImportError):
             kernel = load_kernel(text)
-        except (ValueError, ImportError) as error:
-            raise UserError(str(error)) from None
         return cls(text, kernel, model, options_of(kernel, args, model))
 
     @property
@@ -124,8 +119,8 @@ class ChosenKernel:
             theirs = line_in(error, file) is not None
             if not theirs and not isinstance(error, (TypeError, ValueError)):
                 raise
-            said = in_one_line(error, file) if theirs else str(error)
-            raise UserError(" ".join(said.split())) from error
+            message = in_one_line(error, file) if theirs else str(error)
+            raise UserError(" ".join(message.split())) from error
 
     def about(self) -> str:
         """Description of its figures in a sentence."""
@@ -151,10 +146,8 @@ def options_of(kernel: OwnKernel, args: argparse.Namespace, model: Model) -> dic
     By default the frame is the link of `--frame`, or else the furthest one.
     """
     defaults, name = kernel.signature.defaults, kernel.__name__
-    try:
+    with user_errors(ValueError):
         options = read_options(kernel, args.option or ())
-    except ValueError as error:
-        raise UserError(str(error)) from None
     if "frame" in defaults and "frame" not in options:
         frame = find_frame(args, model)
         if frame or defaults["frame"] is NEEDED:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from ..codegen.targets import FOR_FEW, TARGETS, write
 from ..execution.request.call import Call, input_shapes
 from ..execution.request.evaluate import record_call
 from ..model import Model
-from ..model.names import printable
+from ..model.names import printable, spelling_hint
 from ..user_kernels.loading import names_a_kernel
 from .command_line import UserError, find_frame, read_model
 from .own_kernels import ChosenKernel
@@ -73,11 +71,9 @@ def of_algorithm(name: str, args: argparse.Namespace, model: Model) -> Call[Any]
     """The call of an algorithm, without arrays, because recording needs only the shapes of the
     inputs."""
     if name not in ARGUMENTS:
-        near: Sequence[str] = get_close_matches(name, ARGUMENTS, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
         raise UserError(
             f"there is no algorithm {name!r}: {', '.join(ARGUMENTS)}, or a kernel of your own, "
-            f"my.py:impedance{hint}"
+            f"my.py:impedance{spelling_hint(name, ARGUMENTS)}"
         )
     if args.option:
         raise UserError(

@@ -13,7 +13,7 @@ from ..model import Model
 from ..model.scene.free_bodies import free_joints
 from ..model.structure import start_of
 from .argument_types import count, package, positive
-from .command_line import UserError, read_model
+from .command_line import UserError, read_model, user_errors
 from .console import say
 from .shared_options import Commands, add_command, add_page, add_robot, add_topic
 
@@ -53,15 +53,13 @@ def add_parser(commands: Commands) -> None:
 
 def view(args: argparse.Namespace) -> int:
     """Show the robot until Ctrl-C, or write it as a page or a picture."""
-    try:
+    with user_errors(ImportError):
         from .. import viewer
-    except ImportError as error:
-        raise UserError(str(error)) from None
     if args.trajectory and args.envs > 1:
         raise UserError("--trajectory gives the number of robots; leave out --envs")
     model = read_model(args)
     written = [path for path in (args.record, args.png) if path]
-    try:
+    with user_errors(viewer.ViewerError):
         # A page that is only written has no controls and can use any port.
         shown = viewer.show(
             model,
@@ -72,12 +70,9 @@ def view(args: argparse.Namespace) -> int:
             host=args.host,
             port=0 if written else args.port,
         )
-    except viewer.ViewerError as error:
-        raise UserError(str(error)) from None
     try:
-        return _show_motion(args, model, shown)
-    except viewer.ViewerError as error:
-        raise UserError(str(error)) from None
+        with user_errors(viewer.ViewerError):
+            return _show_motion(args, model, shown)
     finally:
         shown.stop()
 

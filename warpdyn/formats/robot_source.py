@@ -147,8 +147,8 @@ def xml_root(name: str, data: bytes, encoding: str | None, element: str) -> etre
         )
     fatal = next((entry for entry in xml.error_log if entry.level >= etree.ErrorLevels.FATAL), None)
     if fatal is not None or root is None:
-        said = " ".join(fatal.message.split())[:200] if fatal else ""
-        detail = f"{said} (line {fatal.line})" if fatal else "no element was found"
+        reason = " ".join(fatal.message.split())[:200] if fatal else ""
+        detail = f"{reason} (line {fatal.line})" if fatal else "no element was found"
         raise ModelError(
             f"{name}: not well-formed XML, or cut short: {detail}; correct the text or write it again"
         )

@@ -14,7 +14,7 @@ from ..algorithms import centroidal as _centroidal
 from ..algorithms import momentum as _momentum
 from ..arrays import A, Array
 from ..execution.batched import batched
-from ..execution.request.base_velocity import COLUMNS, RATE
+from ..execution.request.base_velocity import COLUMNS, RATE, Axes
 from ..execution.request.call import Call
 from ..model import Model
 from ..model.names import ModelError
@@ -55,28 +55,29 @@ def _refuse_massless(model: Structure) -> None:
 
 
 def _call(
-    name: str,
-    model: Model,
     algorithm: Callable[..., Any],
+    model: Model,
     arrays: Mapping[str, Array[A] | None],
+    about: tuple[tuple[str, Any], ...] = (),
     *,
-    out: Any,
-    params: Params | None,
-    options: tuple[tuple[str, Any], ...] = (),
-    columns: bool = False,
+    name: str = "",
+    columns: Axes = (),
     **more: Any,
 ) -> Call[A]:
-    """Call of the algorithm with the root link; `columns`: one result column for each velocity."""
+    """Call of the algorithm with the root link, under its own name unless there is a `name`.
+
+    `about`: the options `_point_and_axes`. `columns`: axes of a matrix with a column for each
+    velocity.
+    """
     return Call(
-        name,
+        name or algorithm.__name__,
         model,
         (algorithm,),
         arrays,
-        out=out,
-        options=(("root", model.root), *options),
+        options=(("root", model.root), *about),
         refuse=_refuse_massless,
         shapes={"out": (6, model.nv)} if columns else {},
-        params=params,
+        by_velocity={"out": columns} if columns else {},
         **more,
     )
 
@@ -100,15 +101,8 @@ def momentum(
     axes, "centroidal_local" in the root link's.  On a fixed base the first three are the same.
     Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.13.
     """
-    return _call(
-        "momentum",
-        model,
-        _momentum.momentum,
-        {"q": q, "v": v},
-        out=out,
-        params=params,
-        options=_point_and_axes(reference, REFERENCES),
-    )
+    about = _point_and_axes(reference, REFERENCES)
+    return _call(_momentum.momentum, model, {"q": q, "v": v}, about, params=params, out=out)
 
 
 @batched
@@ -126,16 +120,9 @@ def momentum_jacobian(
     the first six rows of the mass matrix (`crba`).
     Composite inertias times motion subspaces, RBDA table 6.2.
     """
+    about = _point_and_axes(reference, REFERENCES)
     return _call(
-        "momentum_jacobian",
-        model,
-        _momentum.momentum_jacobian,
-        {"q": q},
-        out=out,
-        params=params,
-        options=_point_and_axes(reference, REFERENCES),
-        columns=True,
-        by_velocity={"out": COLUMNS},
+        _momentum.momentum_jacobian, model, {"q": q}, about, columns=COLUMNS, params=params, out=out
     )
 
 
@@ -156,13 +143,13 @@ def centroidal_momentum(
     Orin, Goswami and Lee, Centroidal dynamics of a humanoid robot, Autonomous Robots 35 (2013).
     """
     return _call(
-        "centroidal_momentum",
-        model,
         _momentum.momentum,
+        model,
         {"q": q, "v": v},
-        out=out,
+        _point_and_axes(reference, CENTROIDAL_REFERENCES),
+        name="centroidal_momentum",
         params=params,
-        options=_point_and_axes(reference, CENTROIDAL_REFERENCES),
+        out=out,
     )
 
 
@@ -183,15 +170,14 @@ def centroidal_momentum_matrix(
     Humanoid Robotics 13 (2016).
     """
     return _call(
-        "centroidal_momentum_matrix",
-        model,
         _momentum.momentum_jacobian,
+        model,
         {"q": q},
-        out=out,
+        _point_and_axes(reference, CENTROIDAL_REFERENCES),
+        name="centroidal_momentum_matrix",
+        columns=COLUMNS,
         params=params,
-        options=_point_and_axes(reference, CENTROIDAL_REFERENCES),
-        columns=True,
-        by_velocity={"out": COLUMNS},
+        out=out,
     )
 
 
@@ -210,18 +196,15 @@ def centroidal_momentum_matrix_derivative(
     q: (B, nq).  v: (B, nv).  Returns (B, 6, nv).
     Columns X* (I' S + V ×* I S) with I' the rate of composite inertias; Wensing and Orin (2016).
     """
-    arrays = {"q": q, "v": v}
-    axes = dict(_point_and_axes("local_world_aligned", CENTROIDAL_REFERENCES))
+    about = dict(_point_and_axes("local_world_aligned", CENTROIDAL_REFERENCES))
     return _call(
-        "centroidal_momentum_matrix_derivative",
-        model,
         _centroidal.centroidal_momentum_matrix_derivative,
-        arrays,
-        out=out,
+        model,
+        {"q": q, "v": v},
+        columns=RATE,
+        rate_of=partial(_momentum.momentum_jacobian, **about),
         params=params,
-        columns=True,
-        by_velocity={"out": RATE},
-        rate_of=partial(_momentum.momentum_jacobian, **axes),
+        out=out,
     )
 
 
@@ -241,14 +224,8 @@ def centroidal_momentum_rate(
     among them, and of their moments about the centre of mass.
     Orin, Goswami and Lee (2013); by the forward pass of RBDA table 5.1.
     """
-    return _call(
-        "centroidal_momentum_rate",
-        model,
-        _centroidal.centroidal_momentum_rate,
-        {"q": q, "v": v, "a": a},
-        out=out,
-        params=params,
-    )
+    arrays = {"q": q, "v": v, "a": a}
+    return _call(_centroidal.centroidal_momentum_rate, model, arrays, params=params, out=out)
 
 
 @batched
@@ -267,15 +244,8 @@ def locked_inertia(
     in `momentum`. With "centroidal" it is [[m 1, 0], [0, J]].
     RBDA 2.66.
     """
-    return _call(
-        "locked_inertia",
-        model,
-        _momentum.locked_inertia,
-        {"q": q},
-        out=out,
-        params=params,
-        options=_point_and_axes(reference, REFERENCES),
-    )
+    about = _point_and_axes(reference, REFERENCES)
+    return _call(_momentum.locked_inertia, model, {"q": q}, about, params=params, out=out)
 
 
 @batched
@@ -295,15 +265,8 @@ def average_velocity(
     where all mass lies on one line.
     Orin, Goswami and Lee (2013).
     """
-    return _call(
-        "average_velocity",
-        model,
-        _momentum.average_velocity,
-        {"q": q, "v": v},
-        out=out,
-        params=params,
-        options=_point_and_axes(reference, REFERENCES),
-    )
+    about = _point_and_axes(reference, REFERENCES)
+    return _call(_momentum.average_velocity, model, {"q": q, "v": v}, about, params=params, out=out)
 
 
 @batched
@@ -322,15 +285,13 @@ def average_velocity_jacobian(
     Orin, Goswami and Lee (2013).
     """
     return _call(
-        "average_velocity_jacobian",
-        model,
         _momentum.average_velocity_jacobian,
+        model,
         {"q": q},
-        out=out,
+        _point_and_axes(reference, REFERENCES),
+        columns=COLUMNS,
         params=params,
-        options=_point_and_axes(reference, REFERENCES),
-        columns=True,
-        by_velocity={"out": COLUMNS},
+        out=out,
     )
 
 
@@ -351,13 +312,13 @@ def average_centroidal_velocity(
     Orin, Goswami and Lee (2013).
     """
     return _call(
-        "average_centroidal_velocity",
-        model,
         _momentum.average_velocity,
+        model,
         {"q": q, "v": v},
-        out=out,
+        _point_and_axes(reference, CENTROIDAL_REFERENCES),
+        name="average_centroidal_velocity",
         params=params,
-        options=_point_and_axes(reference, CENTROIDAL_REFERENCES),
+        out=out,
     )
 
 
@@ -376,13 +337,12 @@ def average_centroidal_velocity_jacobian(
     Orin, Goswami and Lee (2013).
     """
     return _call(
-        "average_centroidal_velocity_jacobian",
-        model,
         _momentum.average_velocity_jacobian,
+        model,
         {"q": q},
-        out=out,
+        _point_and_axes(reference, CENTROIDAL_REFERENCES),
+        name="average_centroidal_velocity_jacobian",
+        columns=COLUMNS,
         params=params,
-        options=_point_and_axes(reference, CENTROIDAL_REFERENCES),
-        columns=True,
-        by_velocity={"out": COLUMNS},
+        out=out,
     )

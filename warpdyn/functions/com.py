@@ -179,10 +179,9 @@ def _call(
     **more: Any,
 ) -> Call[A]:
     """Call of the algorithm over the counted links."""
-    return Call(
-        algorithm.__name__,
+    return Call.of(
+        algorithm,
         model,
-        (algorithm,),
         arrays,
         out=out,
         options=(("links", _links_of_subtree(model, subtree)),),

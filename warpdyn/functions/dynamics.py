@@ -56,15 +56,12 @@ def rnea(
     >>> np.allclose(wd.rnea(model, q, rest, rest), wd.gravity_torques(model, q))
     True
     """
-    arrays = {"q": q, "v": v, "a": a}
     return Call.of(
         _rnea.rnea,
         model,
-        arrays,
+        {"q": q, "v": v, "a": a},
         out=out,
-        forces=True,
-        gravity=gravity,
-        f_ext=f_ext,
+        forces=(gravity, f_ext),
         params=params,
         by_velocity={"out": FORCE},
     )
@@ -147,9 +144,7 @@ def aba(
         algorithms[method],
         {"q": q, "v": v, "tau": tau},
         out=out,
-        forces=True,
-        gravity=gravity,
-        f_ext=f_ext,
+        forces=(gravity, f_ext),
         refuse=refuse_unmoved,
         solves=Solves(_rnea.rnea, "a", "tau", _crba.crba),
         params=params,
@@ -177,16 +172,12 @@ def gravity_torques(
     >>> np.allclose(wd.gravity_torques(model, q, gravity=(0, 0, 0)), 0)
     True
     """
-    algorithm = (_gravity_torques.gravity_torques,)
-    return Call(
-        "gravity_torques",
+    return Call.of(
+        _gravity_torques.gravity_torques,
         model,
-        algorithm,
         {"q": q},
         out=out,
-        forces=True,
-        gravity=gravity,
-        f_ext=f_ext,
+        forces=(gravity, f_ext),
         params=params,
         by_velocity={"out": FORCE},
     )
@@ -219,9 +210,7 @@ def bias_forces(
         model,
         {"q": q, "v": v},
         out=out,
-        forces=True,
-        gravity=gravity,
-        f_ext=f_ext,
+        forces=(gravity, f_ext),
         params=params,
         rate_of=_crba.crba,
         by_velocity={"out": BIAS_FORCE},
@@ -254,8 +243,7 @@ def effect_torques(
         (_passive_forces.passive_forces,),
         {"q": q, "v": v},
         out=out,
-        forces=True,
-        gravity=gravity,
+        forces=(gravity, None),
         params=params,
         by_velocity={"out": FORCE},
     )
@@ -279,15 +267,13 @@ def coriolis_matrix(
     Echeandia and Wensing, Numerical Methods to Compute the Coriolis Matrix and Christoffel Symbols
     for Rigid-Body Systems, ASME J. Computational and Nonlinear Dynamics 16 (2021), algorithm 1.
     """
-    arrays, shapes = {"q": q, "v": v}, {"out": (model.nv, model.nv)}
-    algorithm = (_coriolis.coriolis,)
     return Call(
         "coriolis_matrix",
         model,
-        algorithm,
-        arrays,
+        (_coriolis.coriolis,),
+        {"q": q, "v": v},
         out=out,
-        shapes=shapes,
+        shapes={"out": (model.nv, model.nv)},
         params=params,
         rate_of=_crba.crba,
         by_velocity={"out": FORCE + RATE},
@@ -304,15 +290,13 @@ def mass_matrix_inverse(
     M = Lᵀ D L without fill-in beyond the tree's branches, RBDA table 6.3, and L⁻¹ D⁻¹ L⁻ᵀ.
     Raises ModelError if a joint moves no inertia.
     """
-    algorithm, shapes = (_mass_matrix_inverse.mass_matrix_inverse,), {"out": (model.nv, model.nv)}
-    return Call(
-        "mass_matrix_inverse",
+    return Call.of(
+        _mass_matrix_inverse.mass_matrix_inverse,
         model,
-        algorithm,
         {"q": q},
         out=out,
         refuse=refuse_unmoved,
-        shapes=shapes,
+        shapes={"out": (model.nv, model.nv)},
         params=params,
         by_velocity={"out": VELOCITY + VELOCITY},
     )
@@ -338,7 +322,6 @@ def solve(
     algorithms: tuple[Callable[..., Any], ...] = (_mass_matrix_inverse.solve,)
     if not tree_of(model).ties_bodies:
         algorithms += (_mass_matrix_inverse.solve_articulated,)
-    solves = Solves(_mass_matrix_inverse.product, "x", "b", _crba.crba)
     return Call(
         "solve",
         model,
@@ -347,7 +330,7 @@ def solve(
         out=out,
         over={"out": "b"},
         refuse=refuse_unmoved,
-        solves=solves,
+        solves=Solves(_mass_matrix_inverse.product, "x", "b", _crba.crba),
         params=params,
         by_velocity={"b": FORCE, "out": VELOCITY},
     )

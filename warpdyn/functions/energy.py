@@ -43,16 +43,8 @@ def potential_energy(
     `gravity_torques`.
     gravity: as in `rnea`.  Limit springs (`Model.with_limit_springs`) are not included.
     """
-    algorithm = (_energy.potential_energy,)
-    return Call(
-        "potential_energy",
-        model,
-        algorithm,
-        {"q": q},
-        out=out,
-        forces=True,
-        gravity=gravity,
-        params=params,
+    return Call.of(
+        _energy.potential_energy, model, {"q": q}, out=out, forces=(gravity, None), params=params
     )
 
 
@@ -70,15 +62,12 @@ def mechanical_energy(
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B,) [J].  gravity: as in `rnea`.
     """
-    algorithm, arrays = (_energy.mechanical_energy,), {"q": q, "v": v}
-    return Call(
-        "mechanical_energy",
+    return Call.of(
+        _energy.mechanical_energy,
         model,
-        algorithm,
-        arrays,
+        {"q": q, "v": v},
         out=out,
-        forces=True,
-        gravity=gravity,
+        forces=(gravity, None),
         params=params,
     )
 
@@ -113,8 +102,6 @@ def contact_power(
         model,
         {"q": q, "v": v, "a": a, "tau": tau},
         out=out,
-        forces=True,
-        gravity=gravity,
-        f_ext=f_ext,
+        forces=(gravity, f_ext),
         params=params,
     )

@@ -295,7 +295,6 @@ def _make_result(named: Callable[..., Any] | None, whole: Sequence[Array]) -> An
 
 
 def _as_out(arrays: Sequence[Array]) -> Any:
-    """Result arrays in the form that `out=` takes."""
     return arrays if len(arrays) > 1 else arrays[0]
 
 

@@ -179,7 +179,6 @@ def inverse_kinematics(
 
 
 def _targets(targets: Mapping[str, Array[A]] | Array[A], frame: str | None) -> dict[str, Array[A]]:
-    """Target arrays by frame."""
     if isinstance(targets, Mapping):
         if frame is not None:
             raise ValueError(
@@ -198,7 +197,6 @@ def _targets(targets: Mapping[str, Array[A]] | Array[A], frame: str | None) -> d
 def _weights(
     what: str, given: float | Mapping[str, float], frames: Mapping[str, Array]
 ) -> list[float]:
-    """Weights, one for each frame."""
     if isinstance(given, Mapping) and set(given) != set(frames):
         raise ValueError(
             f"{what} must be one number, or one for each of {', '.join(frames)}; got {', '.join(given)}"

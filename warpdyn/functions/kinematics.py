@@ -142,14 +142,12 @@ def pose_and_jacobian(
 
     q: (B, nq) [m, rad].  Returns T: (B, 4, 4) and J: (B, 6, nv).
     """
-    algorithms, options = (_jacobian.pose_and_jacobian,), of_link(model, frame, reference)
-    return Call(
-        "pose_and_jacobian",
+    return Call.of(
+        _jacobian.pose_and_jacobian,
         model,
-        algorithms,
         {"q": q},
         out=out,
-        options=options,
+        options=of_link(model, frame, reference),
         results=("pose", "jacobian"),
         params=params,
         by_velocity={"jacobian": COLUMNS},
@@ -262,12 +260,11 @@ def frame_bias_acceleration(
     algorithms, options = for_each_link(algorithms, model, frame, frames)
     options += (("reference", chosen),)
     rate_of = _jacobian.jacobian if frame is not None else for_frames(_jacobian.jacobian)
-    arrays = {"q": q, "v": v}
     return Call(
         "frame_bias_acceleration",
         model,
         algorithms,
-        arrays,
+        {"q": q, "v": v},
         out=out,
         options=options,
         params=params,
@@ -333,17 +330,13 @@ def kinematic_hessian(
     and k if every joint has one coordinate: it is then the second derivative of the position.
     Each column is differentiated by RBDA 2.31.
     """
-    options = of_link(model, frame, reference, part)
-    shapes = {"out": (6 if part == "both" else 3, model.nv, model.nv)}
-    algorithms = (_derivative.kinematic_hessian,)
-    return Call(
-        "kinematic_hessian",
+    return Call.of(
+        _derivative.kinematic_hessian,
         model,
-        algorithms,
         {"q": q},
         out=out,
-        options=options,
-        shapes=shapes,
+        options=of_link(model, frame, reference, part),
+        shapes={"out": (6 if part == "both" else 3, model.nv, model.nv)},
         params=params,
         local_only="derivatives(wd.jacobian, model, q, frame=...)",
     )

@@ -63,9 +63,7 @@ def operational_space(
         out=out,
         where=(frame, reference, part),
         results=("inertia", "bias", "inverse"),
-        forces=True,
-        gravity=gravity,
-        f_ext=f_ext,
+        forces=(gravity, f_ext),
         params=params,
         by_velocity={"inverse": VELOCITY + UNCHANGED},
     )
@@ -137,16 +135,13 @@ def _call(
 ) -> Call[Any]:
     """Call of the algorithm for a frame; `where`: the frame, the reference, the part."""
     frame, reference, part = where
-    options = of_link(model, frame, reference, part)
-    refuse = partial(_refuse_held, frame=frame, part=part)
-    return Call(
-        algorithm.__name__,
+    return Call.of(
+        algorithm,
         model,
-        (algorithm,),
         arrays,
         out=out,
-        options=options,
-        refuse=refuse,
+        options=of_link(model, frame, reference, part),
+        refuse=partial(_refuse_held, frame=frame, part=part),
         **more,
     )
 
@@ -157,12 +152,8 @@ def _refuse_held(model: Model, frame: str, part: Part) -> None:
     refuse_unmoved(model)
     tree, rank = tree_of(model), 0
     for q in generic_configurations(tree) if tree.nv else ():
-        rank = max(
-            rank,
-            int(
-                np.linalg.matrix_rank(np.array(jacobian(tree, q, frame, "local", part=part)), 1e-9)
-            ),
-        )
+        J = np.array(jacobian(tree, q, frame, "local", part=part))
+        rank = max(rank, int(np.linalg.matrix_rank(J, 1e-9)))
     needed = len(range(6)[PARTS[part]])
     if rank < needed:
         raise ModelError(

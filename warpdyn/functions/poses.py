@@ -28,14 +28,7 @@ def matrix_to_pose(
     >= 0.
     Shepperd, J. Guidance and Control 1 (1978); Bar-Itzhack (2000).
     """
-    return _call(
-        "matrix_to_pose",
-        _poses.matrix_to_pose,
-        {"matrix": matrix},
-        shape=(4, 4),
-        order=order,
-        out=out,
-    )
+    return _call(_poses.matrix_to_pose, {"matrix": matrix}, shape=(4, 4), order=order, out=out)
 
 
 @batched
@@ -46,9 +39,7 @@ def pose_to_matrix(
 
     pose: (B, 7), unit quaternions; `order="wxyz"` has qw first.  Returns (B, 4, 4).  RBDA 4.12.
     """
-    return _call(
-        "pose_to_matrix", _poses.pose_to_matrix, {"pose": pose}, shape=(7,), order=order, out=out
-    )
+    return _call(_poses.pose_to_matrix, {"pose": pose}, shape=(7,), order=order, out=out)
 
 
 @batched
@@ -57,12 +48,7 @@ def matrix_to_quaternion(
 ) -> Call[A]:
     """Rotation matrices (B, 3, 3) as unit quaternions (B, 4), `order` "xyzw" or "wxyz"; qw >= 0."""
     return _call(
-        "matrix_to_quaternion",
-        _poses.matrix_to_quaternion,
-        {"matrix": matrix},
-        shape=(3, 3),
-        order=order,
-        out=out,
+        _poses.matrix_to_quaternion, {"matrix": matrix}, shape=(3, 3), order=order, out=out
     )
 
 
@@ -73,12 +59,7 @@ def quaternion_to_matrix(
     """Unit quaternions (B, 4), `order` "xyzw" or "wxyz", as rotation matrices (B, 3, 3).  RBDA
     4.12."""
     return _call(
-        "quaternion_to_matrix",
-        _poses.quaternion_to_matrix,
-        {"quaternion": quaternion},
-        shape=(4,),
-        order=order,
-        out=out,
+        _poses.quaternion_to_matrix, {"quaternion": quaternion}, shape=(4,), order=order, out=out
     )
 
 
@@ -91,16 +72,13 @@ def convert_quaternion(
     out: Array[A] | None = None,
 ) -> Call[A]:
     """Quaternions (B, 4) from one order to the other: `source` and `target` "xyzw" or "wxyz"."""
-    options = (("source", _order(source)), ("target", _order(target)))
-    algorithm, shapes = _poses.convert_quaternion, {"quaternion": (4,)}
-    return Call(
-        "convert_quaternion",
+    return Call.of(
+        _poses.convert_quaternion,
         SPACE,
-        (algorithm,),
         {"quaternion": quaternion},
         out=out,
-        options=options,
-        shapes=shapes,
+        options=(("source", _order(source)), ("target", _order(target))),
+        shapes={"quaternion": (4,)},
     )
 
 
@@ -124,7 +102,6 @@ def chain_product(matrices: Array[A], *, out: Array[A] | None = None) -> Call[A]
 
 
 def _call(
-    name: str,
     algorithm: Callable[..., Any],
     arrays: dict[str, Array[A]],
     *,
@@ -132,16 +109,8 @@ def _call(
     order: QuaternionOrder,
     out: Array[A] | None,
 ) -> Call[A]:
-    shapes = dict.fromkeys(arrays, shape)
-    return Call(
-        name,
-        SPACE,
-        (algorithm,),
-        arrays,
-        out=out,
-        options=(("order", _order(order)),),
-        shapes=shapes,
-    )
+    shapes, options = dict.fromkeys(arrays, shape), (("order", _order(order)),)
+    return Call.of(algorithm, SPACE, arrays, out=out, options=options, shapes=shapes)
 
 
 def _order(order: QuaternionOrder) -> QuaternionOrder:

@@ -47,8 +47,7 @@ def joint_torque_regressor(
         {"q": q, "v": v, "a": a},
         out=out,
         options=(("links", named),),
-        forces=True,
-        gravity=gravity,
+        forces=(gravity, None),
         shapes={"out": (model.nv, 10 * len(named))},
         params=params,
         by_velocity={"out": FORCE + UNCHANGED},
@@ -70,15 +69,12 @@ def kinetic_energy_regressor(
     ω, with the velocity v of its origin in its own axes.
     Siciliano et al., Robotics: Modelling, Planning and Control (2009), section 7.2.2.
     """
-    options = (("links", model.link_names),)
-    algorithm = _regressors.kinetic_energy_regressor
-    return Call(
-        "kinetic_energy_regressor",
+    return Call.of(
+        _regressors.kinetic_energy_regressor,
         model,
-        (algorithm,),
         {"q": q, "v": v},
         out=out,
-        options=options,
+        options=(("links", model.link_names),),
         params=params,
     )
 
@@ -105,7 +101,6 @@ def potential_energy_regressor(
         {"q": q},
         out=out,
         options=(("links", model.link_names),),
-        forces=True,
-        gravity=gravity,
+        forces=(gravity, None),
         params=params,
     )

@@ -50,14 +50,13 @@ def convert_configuration(
     """
     chosen, to = _sides(model, source, target, joints)
     entries = chosen.q_to if to else chosen.q_from
-    options = (("entries", entries),)
     shape = (model.nq if to else len(chosen.q_to),)
     return Call.of(
         _configurations.convert_configuration,
         model,
         {"q": q},
         out=out,
-        options=options,
+        options=(("entries", entries),),
         shapes={"q": shape, "out": (len(entries),)},
         by_velocity=None,
     )
@@ -97,7 +96,6 @@ def convert_velocity(
     Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.8.
     """
     return _whole(
-        "convert_velocity",
         _representations.convert_velocity,
         model,
         {"q": q, "v": v},
@@ -131,7 +129,6 @@ def convert_acceleration(
     acceleration, RBDA 2.51).
     """
     return _whole(
-        "convert_acceleration",
         _representations.convert_acceleration,
         model,
         {"q": q, "v": v, "a": a},
@@ -164,7 +161,6 @@ def convert_force(
     RBDA 2.27, 2.29.
     """
     return _whole(
-        "convert_force",
         _representations.convert_force,
         model,
         {"q": q, "tau": tau},
@@ -175,7 +171,6 @@ def convert_force(
 
 
 def _whole(
-    name: str,
     algorithm: Callable[..., Any],
     model: Model,
     arrays: Mapping[str, Array[A] | None],
@@ -199,16 +194,16 @@ def _whole(
         raise ValueError(
             "joints= is the order of another library's columns; source or target must name the library"
         )
-    c = model.link(model.root).com if com is None else tuple(float(x) for x in com)
-    options = (
-        ("root", model.root),
-        ("source", _representation(model, "source", source)),
-        ("target", _representation(model, "target", target)),
-        ("com", c),
-        ("columns", columns),
+    conversion = _representations.BaseConversion(
+        model.root,
+        _representation(model, "source", source),
+        _representation(model, "target", target),
+        model.link(model.root).com if com is None else tuple(float(x) for x in com),
+        columns,
     )
-    return Call(
-        name, model, (algorithm,), arrays, out=out, options=options, shapes=widths, by_velocity=None
+    options = (("conversion", conversion),)
+    return Call.of(
+        algorithm, model, arrays, out=out, options=options, shapes=widths, by_velocity=None
     )
 
 
@@ -238,6 +233,10 @@ def _representation(model: Model, side: str, name: str) -> str:
 # Six-vectors of any frame.
 
 
+def _between(source: str, target: str) -> tuple[tuple[str, Any], ...]:
+    return (("source", reference_of(source, "source")), ("target", reference_of(target, "target")))
+
+
 @batched
 def convert_twist(
     pose: Array[A],
@@ -256,16 +255,12 @@ def convert_twist(
     From "local" to "world" this is the general transform of motions: v' = R v + p × R ω, ω' = R ω;
     RBDA 2.24.
     """
-    options = (
-        ("source", reference_of(source, "source")),
-        ("target", reference_of(target, "target")),
-    )
     return Call.of(
         _representations.convert_twist,
         SPACE,
         {"pose": pose, "twist": twist},
         out=out,
-        options=options,
+        options=_between(source, target),
         shapes={"pose": (7,), "twist": (6,)},
     )
 
@@ -286,16 +281,12 @@ def convert_wrench(
     From "local" to "world" this is the general transform of forces: f' = R f, n' = R n + p × R f;
     RBDA 2.25.
     """
-    options = (
-        ("source", reference_of(source, "source")),
-        ("target", reference_of(target, "target")),
-    )
     return Call.of(
         _representations.convert_wrench,
         SPACE,
         {"pose": pose, "wrench": wrench},
         out=out,
-        options=options,
+        options=_between(source, target),
         shapes={"pose": (7,), "wrench": (6,)},
     )
 

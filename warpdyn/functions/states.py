@@ -94,7 +94,6 @@ def random_state(
 def _write_bounds(
     what: str, bounds: Bounds, columns: list[int], lower: np.ndarray, upper: np.ndarray
 ) -> None:
-    """Write bounds into their columns."""
     try:
         least, greatest = (np.broadcast_to(np.asarray(x, float), len(columns)) for x in bounds)
     except (TypeError, ValueError):

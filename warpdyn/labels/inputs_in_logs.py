@@ -161,11 +161,11 @@ class Inputs:
 
     def describe_columns(self) -> dict[str, str]:
         """Columns of each input, for metadata and for a dry run."""
-        said = {name: str(source) for name, source in self.sources.items()}
+        descriptions = {name: str(source) for name, source in self.sources.items()}
         for name in self.derived:
             origin = "v" if name == "a" and "v" in self.sources else "q"
-            said[name] = f"{self.filter} of {origin} by {self.time}"
-        return said
+            descriptions[name] = f"{self.filter} of {origin} by {self.time}"
+        return descriptions
 
     def _checked_parts(self, parts: Iterator[LogPart]) -> Iterator[CheckedPart]:
         first, lower, upper = 0, *_widened_limits(self.model)

@@ -9,8 +9,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib.metadata import PackageNotFoundError, version
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from ..logs.open_log import open_log
 from ..logs.records import Labels, Log, LogError, LogWriter
 from ..model import Model
 from ..model.joint_manifolds import LINE
+from ..model.optional_packages import installed_version
 from ..user_kernels.loading import in_one_line
 from .inputs_in_logs import Inputs
 from .own_outputs import LogFile, Outcome, stamp_of, write_beside
@@ -129,8 +129,8 @@ def label_file(
         return Outcome(file, error="the run was stopped")
     except OSError as error:
         full = error.errno in FULL
-        said = error.strerror or in_one_line(error)
-        return Outcome(file, error=f"{error.filename or file.target}: {said}", full=full)
+        reason = error.strerror or in_one_line(error)
+        return Outcome(file, error=f"{error.filename or file.target}: {reason}", full=full)
     except Exception as error:  # from a user's kernel, or for a file that a reader did not expect
         return Outcome(file, error=in_one_line(error))
 
@@ -195,22 +195,13 @@ def labels_of(
         for label in each.labels(labelling.model, values, inputs.apart)
     ]
     metadata = {
-        "warpdyn": _version(),
+        "warpdyn": installed_version(),
         "model": labelling.model.name,
         "coordinates": list(labelling.model.q_names),
         "inputs": inputs.describe_columns(),
         "source": dict(source),
     }
     return Labels(columns, metadata)
-
-
-@cache
-def _version() -> str:
-    """The package's version, which takes milliseconds to read."""
-    try:
-        return version("warpdyn")
-    except PackageNotFoundError:
-        return "not installed"
 
 
 def difference_of(model: Model) -> Difference | None:

@@ -6,13 +6,13 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
 from ..execution.public_functions import FUNCTIONS, PublicFunction
 from ..functions.export.identifiers import identifier
 from ..model import Model
+from ..model.names import spelling_hint
 
 
 def is_public(name: str) -> bool:
@@ -28,8 +28,7 @@ def named_function(model: Model, text: str) -> tuple[str, Callable[..., Any]]:
     name, *rest = text.split(":")
     if not is_public(name):
         known = [each for each, function in FUNCTIONS.items() if function.of_a_model]
-        near = get_close_matches(name, known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = spelling_hint(name, known)
         raise ValueError(
             f"there is no function {name!r}{hint} (a robot's functions are those of warpdyn, such "
             "as rnea, aba, crba, fk:LINK, jacobian:LINK, or your own, my.py:impedance)"

@@ -114,8 +114,8 @@ def _outcomes(
         except ray.exceptions.RayTaskError as error:
             outcome = Outcome(file, error=in_one_line(error.cause or error))
         except ray.exceptions.RayError as error:
-            said = str(error).strip().splitlines()[0]
-            outcome = Outcome(file, error=f"its worker ended {TRIES + 1} times: {said}")
+            reason = str(error).strip().splitlines()[0]
+            outcome = Outcome(file, error=f"its worker ended {TRIES + 1} times: {reason}")
         on_rows(outcome.rows)
         yield outcome
 

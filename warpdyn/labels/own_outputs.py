@@ -57,10 +57,10 @@ def output_state(source: Path, target: Path) -> OutputState:
     may replace a newer one."""
     if not target.exists():
         return OutputState.FOREIGN if target.is_symlink() else OutputState.MISSING
-    said = metadata_of(target)
-    if said is None:
+    metadata = metadata_of(target)
+    if metadata is None:
         return OutputState.FOREIGN
-    return OutputState.DONE if said.get("source") == stamp_of(source) else OutputState.STALE
+    return OutputState.DONE if metadata.get("source") == stamp_of(source) else OutputState.STALE
 
 
 def stamp_of(source: Path) -> dict[str, Any]:
@@ -86,12 +86,12 @@ def metadata_of(target: Path) -> dict[str, Any] | None:
     if target.suffix.lower() not in HAVE_METADATA:
         return _entry_of(target)
     try:
-        said = read_metadata(target)
+        metadata = read_metadata(target)
     except ModuleNotFoundError:  # reported when the log is labelled, which needs the same package
         return {}
     except Exception:  # for an invalid file, libraries raise various errors
         return None
-    return said if isinstance(said, dict) and "columns" in said else None
+    return metadata if isinstance(metadata, dict) and "columns" in metadata else None
 
 
 def write_beside(partial: Path, target: Path, stamp: Mapping[str, Any]) -> None:
@@ -127,9 +127,9 @@ def _entries(target: Path) -> list[Any]:
     """Entries of the hidden file next to an output."""
     with suppress(OSError, ValueError, RecursionError):
         beside = _name_beside(target)
-        said = json.loads(beside.read_text(encoding="utf-8")) if beside.is_file() else None
-        if isinstance(said, dict) and isinstance(said.get(KEY), list):
-            return list(said[KEY])
+        metadata = json.loads(beside.read_text(encoding="utf-8")) if beside.is_file() else None
+        if isinstance(metadata, dict) and isinstance(metadata.get(KEY), list):
+            return list(metadata[KEY])
     return []
 
 

@@ -78,18 +78,18 @@ class Quantity:
         """Description: the quantity, its unit and frame, and its options; for a kernel, its
         docstring."""
         words = " ".join((inspect.getdoc(self.function) or "").split())
-        said: dict[str, Any] = {"quantity": self.text}
+        description: dict[str, Any] = {"quantity": self.text}
         known = None if isinstance(self.function, OwnKernel) else UNITS.get(self.function.__name__)
         if known is None:
-            said["about"] = words
+            description["about"] = words
         else:
-            said |= {"about": re.split(r"[.;:] ", words, maxsplit=1)[0], **known._asdict()}
+            description |= {"about": re.split(r"[.;:] ", words, maxsplit=1)[0], **known._asdict()}
         signature = inspect.signature(self.function).parameters
         options = {n: each.default for n, each in signature.items() if n in TOLD}
         for option, value in {**options, **self.options}.items():
             if value is not None and value is not inspect.Parameter.empty:
-                said.setdefault("options", {})[option] = str(value)
-        return said
+                description.setdefault("options", {})[option] = str(value)
+        return description
 
 
 def read_quantity(model: Model, asked: str | Callable[..., Any]) -> Quantity:

@@ -67,10 +67,10 @@ class BagLog:
         except (LogError, GeneratorExit, FileNotFoundError, PermissionError):
             raise
         except Exception as error:  # rosbags and its packers have a class for each cause
-            said = str(error).splitlines()[0] if str(error) else type(error).__name__
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             if isinstance(error, AnyReaderError):
-                raise LogError(f"it is not a bag, or a part of one: {said}") from None
-            raise LogError(f"rosbags cannot read it: {said}") from None
+                raise LogError(f"it is not a bag, or a part of one: {reason}") from None
+            raise LogError(f"rosbags cannot read it: {reason}") from None
 
     def _connections(self, reader: AnyReader) -> list[Connection]:
         chosen = [c for c in reader.connections if c.topic == self.topic]

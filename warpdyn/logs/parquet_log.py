@@ -247,5 +247,5 @@ def _mistakes(what: str) -> Iterator[None]:
     except (FileNotFoundError, PermissionError, IsADirectoryError):
         raise
     except (pa.ArrowException, OSError, EOFError) as error:
-        said = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise LogError(f"{what}: {said}") from None
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise LogError(f"{what}: {reason}") from None

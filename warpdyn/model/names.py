@@ -64,6 +64,12 @@ def near_names(name: str, names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*inside, *spelled]))[:3]
 
 
+def spelling_hint(name: str, names: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the one that was probably meant, if any."""
+    near = difflib.get_close_matches(name, list(names), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
 def check_names(names: Iterable[str]) -> Iterable[str]:
     """The names. A single str is refused, because it would be read as a list of letters."""
     if isinstance(names, str):

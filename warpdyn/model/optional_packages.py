@@ -1,6 +1,9 @@
-"""The command that installs missing packages: an extra of `setup.py`."""
+"""The installed version, and the command that installs missing packages: an extra of `setup.py`."""
 
 from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 
 
 def install_extra(extra: str) -> str:
@@ -11,3 +14,12 @@ def install_extra(extra: str) -> str:
     distribution, as the README says.
     """
     return f"pip install '.[{extra}]' in warpdyn's folder"
+
+
+@cache
+def installed_version() -> str:
+    """The installed version of warpdyn, which takes milliseconds to read."""
+    try:
+        return version("warpdyn")
+    except PackageNotFoundError:
+        return "not installed"

@@ -166,7 +166,6 @@ class Params:
         return {**self.arrays, **({} if self.gravity is None else {"gravity": self.gravity})}
 
     def _with(self, arrays: Mapping[str, Any]) -> Params:
-        """The same names with these arrays."""
         others = {quantity: x for quantity, x in arrays.items() if quantity != "gravity"}
         return replace(self, arrays=others, gravity=arrays.get("gravity"))
 

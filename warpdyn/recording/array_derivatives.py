@@ -313,7 +313,6 @@ def array_loop_adjoints(
 
 
 def _places_of(values: Sequence[int | float], moving: Set[int]) -> set[int]:
-    """The places of the values that vary."""
     return {k for k, x in enumerate(values) if isinstance(x, int) and x in moving}
 
 

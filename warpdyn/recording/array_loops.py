@@ -285,7 +285,6 @@ one statement are all alive at once."""
 
 
 def _new_array(graph: Graph, rows: Sequence[Sequence[int | float]]) -> int:
-    """The node of a new array."""
     name = f"array{len(graph.arrays)}"  # arrays with equal values are still different arrays
     number, width = len(rows), len(rows[0])
     written = {

@@ -87,7 +87,6 @@ def _corners(table: Any, i: float, j: float) -> list[float]:
 
 
 def _number_of(output: Any, values: Mapping[int, float]) -> float:
-    """The number of an output."""
     if output.node is None:
         constant: float = output.constant
         return constant

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -97,14 +96,6 @@ def plain(x: Any) -> Any:
         return x.tolist()
     is_list = isinstance(x, Sequence) and not isinstance(x, str | bytes)
     return [plain(each) for each in x] if is_list else x
-
-
-def installed_version() -> str:
-    """The installed version of warpdyn."""
-    try:
-        return version("warpdyn")
-    except PackageNotFoundError:
-        return "not installed"
 
 
 def _no_checkpoint(path: Path, reason: str, advice: str = RESUME) -> TaskError:

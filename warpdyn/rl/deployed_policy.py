@@ -155,7 +155,6 @@ class DeployedPolicy:
 
 
 def _row(name: str, values: Any, width: int) -> np.ndarray:
-    """Values as an array (width,)."""
     try:
         row = np.asarray(values, dtype=float)
     except (TypeError, ValueError):

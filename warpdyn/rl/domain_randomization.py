@@ -73,7 +73,6 @@ def randomization_of(numbers: Any) -> DomainRandomization:
 
 
 def _by_name(kind: Any, numbers: Any) -> Mapping[str, Any]:
-    """Fields of a named tuple by name."""
     if isinstance(numbers, Mapping):
         return numbers
     return dict(zip(kind._fields, numbers, strict=False))

@@ -76,7 +76,6 @@ def describe(task: Task, path: Path) -> None:
 
 
 def _set_metadata(whole: Any, key: str, values: dict[str, Any]) -> None:
-    """Replace an entry of the metadata."""
     found = [entry for entry in whole.metadata_props if entry.key == key]
     entry = found[0] if found else whole.metadata_props.add()
     entry.key, entry.value = key, json.dumps(values)

@@ -120,9 +120,9 @@ def _about(path: Path, described: str | None, key: str) -> dict[str, Any]:
     try:
         about = json.loads(described)
     except (ValueError, RecursionError) as error:
-        said = str(error) or type(error).__name__
+        reason = str(error) or type(error).__name__
         raise TaskError(
-            f"{path}: its description ({key!r} in the metadata) is not JSON: {said}; export the policy "
+            f"{path}: its description ({key!r} in the metadata) is not JSON: {reason}; export the policy "
             "again with warpdyn.rl.export"
         ) from None
     if not isinstance(about, dict):

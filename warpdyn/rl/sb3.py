@@ -69,7 +69,6 @@ class SB3Env(Abstract):  # type: ignore[misc]
     def _fill_infos(
         self, infos: list[dict[str, Any]], ended: np.ndarray, info: dict[str, Any], late: np.ndarray
     ) -> None:
-        """Fill in the infos of the environments that ended."""
         last = info["final_obs"]
         final = self._to_numpy(last if isinstance(last, dict) else {self.group: last})
         steps = info["episode"]["length"].cpu().numpy()

@@ -15,7 +15,8 @@ from typing import Any
 import torch
 
 from ..execution.compile.announcements import say
-from .checkpoint import differences, installed_version, plain, read_checkpoint, unusable
+from ..model.optional_packages import installed_version
+from .checkpoint import differences, plain, read_checkpoint, unusable
 from .deployment.deployment_record import deployment_record
 from .deployment.policy_match import UNREADABLE, check_match
 from .deployment.robot_step import RobotStep
@@ -191,7 +192,6 @@ class Trainer:
         return self.learner.policy()
 
     def _make_learner(self, teacher: Network | None) -> Learner:
-        """The learner that the recipe names."""
         env, recipe, processes, actions = self.env, self.recipe, self.processes, self.task.actions
         if recipe.learner == "warpdyn":
             return PPO(env.observations, actions, recipe, processes)
@@ -243,7 +243,6 @@ class Trainer:
             raise unusable(folder / CHECKPOINT, error) from error
 
     def _restore(self, whole: dict[str, Any]) -> None:
-        """Restore the contents of a checkpoint."""
         mine = whole if self.processes.first else whole["others"][self.processes.rank - 1]
         self.learner.restore(whole["learner"])
         self.env.restore(mine["environments"])

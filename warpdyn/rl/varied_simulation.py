@@ -142,7 +142,6 @@ def defaults(task: Task) -> dict[str, np.ndarray]:
 
 
 def _after(how: str, drawn: float, default: np.ndarray) -> Any:
-    """A number after its draw."""
     return {"abs": drawn, "scale": drawn * default, "add": drawn + default}[how]
 
 

@@ -240,7 +240,6 @@ def full_like(
 
 
 def _copy_function(a: Any, order: Any = "K", subok: bool = False) -> Values:
-    """`np.copy`."""
     return array_of(objects(a).copy(order))
 
 

@@ -8,11 +8,11 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..model.names import spelling_hint
 from .own_kernel import OwnKernel
 from .refusals import RecordingError
 from .signature import NEEDED
@@ -48,8 +48,7 @@ def load_kernel(text: str) -> OwnKernel:
     known = [n for n, each in vars(module).items() if isinstance(each, OwnKernel)]
     if not known:
         raise ValueError(f"{place} has no kernel: put @wd.kernel above a function of one robot")
-    near = get_close_matches(name, known, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = spelling_hint(name, known)
     raise ValueError(f"{place} has no kernel {name!r}; it has {', '.join(known)}{hint}")
 
 
@@ -104,7 +103,6 @@ def _of_file(path: Path) -> ModuleType:
 
 
 def _of_name(name: str) -> ModuleType:
-    """A module by its name."""
     try:
         spec = importlib.util.find_spec(name)
     except ModuleNotFoundError as error:
@@ -129,15 +127,17 @@ def in_one_line(error: BaseException, file: Path | None = None) -> str:
 
     A RecordingError already has that line. For other errors it is the innermost one in `file`.
     """
-    said = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-    said = " ".join(said.split())
+    message = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    message = " ".join(message.split())
     if isinstance(error, RecordingError):
-        return said
+        return message
     if isinstance(error, SyntaxError) and error.filename:
         return f"{Path(error.filename).name}:{error.lineno}: {type(error).__name__}: {error.msg}"
     line = None if file is None else line_in(error, file)
     where = "" if file is None or line is None else f"{file.name}:{line}: "
-    return f"{where}{type(error).__name__}: {said}" if said else f"{where}{type(error).__name__}"
+    return (
+        f"{where}{type(error).__name__}: {message}" if message else f"{where}{type(error).__name__}"
+    )
 
 
 def line_in(error: BaseException, file: Path) -> int | None:

@@ -110,8 +110,7 @@ def _read_shapes(
         try:
             yield from ((mesh, color or METAL, plane) for mesh, color in triangles(shape, packages))
         except MeshError as error:
-            said = f'{link.name}: the mesh "{shape.filename}" is not drawn: {error}'
-            line = printable(said)
+            line = printable(f'{link.name}: the mesh "{shape.filename}" is not drawn: {error}')
             if line not in remarks:
                 remarks.append(line)
 

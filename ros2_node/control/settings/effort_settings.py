@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .parameter import Number, declare
+from .parameter import Number, declare, declare_per_joint
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,11 @@ class EffortSettings:
     external_wrench_link: str = declare(
         "", "Link of ~/external_wrench_estimate. Empty: not published.", fixed=True
     )
-    collision_threshold: Number = declare(
+    collision_threshold: Number = declare_per_joint(
         0.0,
         "External torque above which a joint is in collision. 0: no detection.",
         "N*m",
         bounds=(0.0, 1e6),
-        per_joint=True,
     )
     collision_speed_factor: float = declare(
         0.0,

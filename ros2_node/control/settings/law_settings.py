@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .parameter import Number, declare
+from .parameter import Number, declare, declare_per_joint
 
 LAWS = {
     name: f"ros2_node.laws.{name}:{name}"
@@ -17,27 +17,18 @@ LAWS = {
 class LawSettings:
     """Fields of `Settings`, each with its parameter."""
 
-    kp: Number = declare(
-        100.0,
-        "Mode computed_torque: gain on the position error.",
-        "1/s^2",
-        bounds=(0.0, 1e5),
-        per_joint=True,
+    kp: Number = declare_per_joint(
+        100.0, "Mode computed_torque: gain on the position error.", "1/s^2", bounds=(0.0, 1e5)
     )
-    kd: Number = declare(
-        20.0,
-        "Mode computed_torque: gain on the velocity error.",
-        "1/s",
-        bounds=(0.0, 1e4),
-        per_joint=True,
+    kd: Number = declare_per_joint(
+        20.0, "Mode computed_torque: gain on the velocity error.", "1/s", bounds=(0.0, 1e4)
     )
-    max_tracking_error: Number = declare(
+    max_tracking_error: Number = declare_per_joint(
         0.5,
         "Largest distance between reference and robot. Beyond it, the reference is refused or the "
         "robot stops (computed_torque, laws with q_desired). 0: no limit.",
         "rad or m",
         bounds=(0.0, 1e4),
-        per_joint=True,
     )
     max_reference_acceleration: float = declare(
         50.0,
@@ -51,31 +42,28 @@ class LawSettings:
         "A reference faster than the limits is rejected, or its velocities and accelerations are clipped.",
         choices=("reject", "clip"),
     )
-    trajectory_path_tolerance: Number = declare(
+    trajectory_path_tolerance: Number = declare_per_joint(
         0.0,
         "~/trajectory is aborted, and the robot stays where it is, if a joint deviates from it by "
         "more than this. 0: only max_tracking_error counts.",
         "rad or m",
         name="trajectory.path_tolerance",
         bounds=(0.0, 1e4),
-        per_joint=True,
     )
-    trajectory_goal_tolerance: Number = declare(
+    trajectory_goal_tolerance: Number = declare_per_joint(
         0.0,
         "~/trajectory succeeds when all its joints are within this distance of its last point. 0: "
         "at the end of its motion.",
         "rad or m",
         name="trajectory.goal_tolerance",
         bounds=(0.0, 1e4),
-        per_joint=True,
     )
-    trajectory_stopped_velocity_tolerance: Number = declare(
+    trajectory_stopped_velocity_tolerance: Number = declare_per_joint(
         0.0,
         "~/trajectory succeeds only when no joint moves faster than this. 0: at any speed.",
         "rad/s or m/s",
         name="trajectory.stopped_velocity_tolerance",
         bounds=(0.0, 1e4),
-        per_joint=True,
     )
     trajectory_goal_time: float = declare(
         0.0,
@@ -92,13 +80,12 @@ class LawSettings:
         "too.",
         choices=("by_law", "always", "never"),
     )
-    joint_limit_margin: Number = declare(
+    joint_limit_margin: Number = declare_per_joint(
         0.1,
         "Distance from the limit at which the push begins, at most a twentieth of the joint's "
         "range. 0: no push.",
         "rad or m",
         bounds=(0.0, 10.0),
-        per_joint=True,
     )
     joint_limit_effort: float = declare(
         0.5,
@@ -125,7 +112,6 @@ class LawSettings:
         "reference is refused or the robot stops. 0: no limit.",
         "m and rad",
         bounds=(0.0, 1e3),
-        length=2,
     )
     pose_violation: str = declare(
         "reject",
@@ -150,14 +136,12 @@ class LawSettings:
         "Largest linear and angular velocity of ~/twist. A faster one is scaled down.",
         "m/s and rad/s",
         bounds=(0.0, 100.0),
-        length=2,
     )
     twist_max_acceleration: tuple[float, ...] = declare(
         (1.0, 4.0),
         "Largest linear and angular acceleration with which the link follows ~/twist.",
         "m/s^2 and rad/s^2",
         bounds=(0.01, 1e3),
-        length=2,
     )
     ft_link: str = declare(
         "",
@@ -176,39 +160,34 @@ class LawSettings:
         "amount.",
         "N and N*m",
         bounds=(0.0, 1e4),
-        length=2,
     )
-    friction_scale: Number = declare(
+    friction_scale: Number = declare_per_joint(
         0.0,
         "Share of the joints' friction that the torques compensate. 0: none. Not in mode gravity.",
         name="friction.scale",
         bounds=(0.0, 1.0),
-        per_joint=True,
     )
-    friction_coulomb: Number = declare(
+    friction_coulomb: Number = declare_per_joint(
         0.0,
         "Coulomb friction. 0: the value in the description's <dynamics>.",
         "N*m",
         name="friction.coulomb",
         bounds=(0.0, 1e4),
-        per_joint=True,
     )
-    friction_viscous: Number = declare(
+    friction_viscous: Number = declare_per_joint(
         0.0,
         "Viscous friction. 0: the value in the description's <dynamics>.",
         "N*m*s/rad",
         name="friction.viscous",
         bounds=(0.0, 1e4),
-        per_joint=True,
     )
-    friction_travel: Number = declare(
+    friction_travel: Number = declare_per_joint(
         1.0,
         "Distance that a joint may move with compensated friction where no law holds a position. "
         "After that, its friction is compensated again once it has rested. 0: no limit.",
         "rad or m",
         name="friction.travel",
         bounds=(0.0, 1e4),
-        per_joint=True,
     )
     friction_speed: float = declare(
         0.05,

@@ -12,7 +12,7 @@ import numpy as np
 from .command_settings import CommandSettings
 from .effort_settings import EffortSettings
 from .law_settings import LawSettings
-from .parameter import Number, Parameter, check, declare
+from .parameter import Number, Parameter, check, declare, declare_per_joint
 from .state_settings import StateSettings
 
 RELATIVE_NAME = re.compile(r"[A-Za-z_]\w*(/[A-Za-z_]\w*)*", re.ASCII)
@@ -92,7 +92,6 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         "Gravitational acceleration in the root link's frame.",
         "m/s^2",
         bounds=(-1e3, 1e3),
-        length=3,
     )
     rate: float = declare(
         0.0,
@@ -139,27 +138,23 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         "s",
         bounds=(0.0, 60.0),
     )
-    torque_scale: Number = declare(
-        1.0, "Factor on the commands.", bounds=(0.0, 1.5), per_joint=True
-    )
+    torque_scale: Number = declare_per_joint(1.0, "Factor on the commands.", bounds=(0.0, 1.5))
     effort_limit_scale: float = declare(1.0, "Factor on the effort limits.", bounds=(0.0, 1.0))
-    effort_limits: Number = declare(
+    effort_limits: Number = declare_per_joint(
         0.0,
         "Effort limits in addition to the description's. The smaller one counts. 0: only the description's.",
         "N*m",
         bounds=(0.0, 1e6),
-        per_joint=True,
     )
     unlimited_effort: bool = declare(
         False, "Send commands to joints that have no effort limit at all."
     )
-    max_torque_rate: Number = declare(
+    max_torque_rate: Number = declare_per_joint(
         -1.0,
         "Largest change of a command. -1: the joint's effort limit in 0.02 s (policy: 0.005 s). "
         "0: no limit.",
         "N*m/s",
         bounds=(-1.0, 1e6),
-        per_joint=True,
     )
     lock: str = declare(
         "enabled",
@@ -177,7 +172,6 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         "m",
         name="payload.com",
         bounds=(-100.0, 100.0),
-        length=3,
     )
     payload_inertia: tuple[float, ...] = declare(
         (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
@@ -185,7 +179,6 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         "kg*m^2",
         name="payload.inertia",
         bounds=(-1e4, 1e4),
-        length=6,
     )
     diagnostics_period: float = declare(
         1.0, "Time between two messages on /diagnostics.", "s", bounds=(0.1, 60.0), fixed=True

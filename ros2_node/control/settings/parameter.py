@@ -43,10 +43,19 @@ def declare(
     bounds: tuple[float, float] = (-math.inf, math.inf),
     **more: Any,
 ) -> Any:
-    """The field of `Settings` for a `Parameter`; `more`: its other values."""
+    """The field of `Settings` for a `Parameter`; `more`: its other values. Lists of numbers keep the
+    length of the default."""
     low, high = bounds
-    parameter = Parameter(default, description, unit, low=low, high=high, **more)
+    length = len(default) if isinstance(default, tuple) and default else None
+    parameter = Parameter(default, description, unit, low=low, high=high, length=length, **more)
     return field(default=default, metadata={"parameter": parameter})
+
+
+def declare_per_joint(
+    default: float, description: str, unit: str = "", *, bounds: tuple[float, float], name: str = ""
+) -> Any:
+    """The field of a number that may differ between joints."""
+    return declare(default, description, unit, bounds, name=name, per_joint=True)
 
 
 def check(parameter: Parameter, value: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from warpdyn.cli.learning.policy_options import find_modules_here, print_settings, setting_text
+from warpdyn.cli.learning.policy_options import print_settings, setting_text
 from warpdyn.cli.main import main, parser
 
 
@@ -106,17 +106,6 @@ def test_settings_are_printed_in_columns(
         "  set      a=1,b=2",
     ]
     assert said.endswith("NAME=none removes it\n")
-
-
-def test_modules_of_the_present_folder_are_found(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """The folder is appended once to the search path."""
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.chdir(tmp_path)
-    for _ in range(2):
-        find_modules_here()
-    assert sys.path[-1] == str(tmp_path) and sys.path.count(str(tmp_path)) == 1
 
 
 @pytest.mark.parametrize(

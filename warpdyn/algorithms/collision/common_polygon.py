@@ -91,7 +91,6 @@ def facing_polygon(points: Sequence[Candidate]) -> FacingPolygon:
 
 
 def _diagonals(corners: Sequence[Candidate]) -> list[tuple[Candidate, Candidate]]:
-    """Pairs of opposite corners."""
     first, second, third, fourth = corners
     return [(first, third), (second, fourth)]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...functions.pictures.robot_picture import RobotPicture
-from ..command_line import UserError, check_file, check_picture, write_file
+from ..command_line import UserError, check_file, check_picture, user_errors, write_file
 from ..console import say
 from ..shared_options import Commands, add_command, add_page
 from .policy_options import add_envs, add_policy, add_seconds, add_seed, add_task
@@ -112,18 +112,14 @@ def play(args: argparse.Namespace) -> int:
 
 
 def _on_page(args: argparse.Namespace, rl: Any, task: Task, policy: Policy) -> int:
-    try:
+    with user_errors(ImportError):
         from ...viewer import ViewerError
         from .play_on_page import play_on_page
-    except ImportError as error:
-        raise UserError(str(error)) from None
     env = report_task_errors(lambda: rl.VecEnv(task, args.envs, seed=args.seed))
-    try:
+    with user_errors(ViewerError):
         report_task_errors(
             lambda: play_on_page(env, policy, args.seconds, host=args.host, port=args.port)
         )
-    except ViewerError as error:
-        raise UserError(str(error)) from None
     return 0
 
 

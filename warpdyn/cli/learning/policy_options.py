@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ..argument_types import count, positive, seed
-from ..command_line import UserError
+from ..command_line import UserError, find_modules_here, user_errors
 
 
 def add_task(sub: argparse.ArgumentParser) -> None:
@@ -58,24 +57,13 @@ class HelpWithSettings(argparse.Action):
         parser.exit()
 
 
-def find_modules_here() -> None:
-    """Let Python find modules in the current folder, as with `python -m`."""
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
-
-
 def print_settings(task: str, words: Sequence[str]) -> None:
     """Print the settings of a task and their values."""
-    try:
+    with user_errors(ImportError):
         from ...rl.settings.task_settings import make_with_settings, settings_of
         from ...rl.task import TaskError
-    except ImportError as error:
-        raise UserError(str(error)) from None
-    try:
+    with user_errors(TaskError):
         found = settings_of(make_with_settings(task, words))
-    except TaskError as error:
-        raise UserError(str(error)) from None
     print(f"\nsettings of {task}, for --set NAME=VALUE:")
     width = max(len(name) for name in found)
     for name, x in found.items():

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...formats.registry import file_kinds
 from ..argument_types import at_least_zero, positive, xacro_argument
-from ..command_line import UserError, read_model
-from .policy_options import find_modules_here
+from ..command_line import UserError, find_modules_here, read_model, user_errors
 
 if TYPE_CHECKING:
     from ...rl import Policy, Quadruped, Task
@@ -87,10 +86,8 @@ def task_from_options(args: argparse.Namespace, recipe: Path | None = None) -> T
 def task_and_policy(args: argparse.Namespace) -> tuple[Any, Task, Policy]:
     """`warpdyn.rl`, and the task and the policy of the command line: by default the bundled
     policy."""
-    try:
+    with user_errors(ImportError):
         from ... import rl
-    except ImportError as error:
-        raise UserError(str(error)) from None
     task = report_task_errors(lambda: task_from_options(args))
     path: Path = report_task_errors(lambda: args.policy or rl.bundled_policy(task))
     return rl, task, report_task_errors(lambda: rl.Policy(path))
@@ -100,10 +97,8 @@ def report_task_errors(make: Callable[[], T]) -> T:
     """The result of `make`, with a `TaskError`, or a package that is missing, turned into a line for the user."""
     from ... import rl
 
-    try:
+    with user_errors(rl.TaskError, ImportError):
         return make()
-    except (rl.TaskError, ImportError) as error:
-        raise UserError(str(error)) from None
 
 
 def bar(steps: range, what: str) -> Iterable[int]:

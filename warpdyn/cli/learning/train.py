@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...execution.compile.announcements import silent
 from ...model.names import ModelError
 from ..argument_types import count, positive
-from ..command_line import UserError, choose_device
+from ..command_line import UserError, choose_device, user_errors
 from ..console import say
 from ..shared_options import Commands, add_command, add_device, add_page
 from .learning_curves import draw_curves
@@ -79,12 +79,10 @@ def train(args: argparse.Namespace) -> int:
     With several processes started by `torchrun`, only the first one shows progress and writes
     files. On each machine its first process reports errors.
     """
-    try:
+    with user_errors(ImportError):
         from ... import rl
 
         rl.Trainer  # noqa: B018  (raises an error if a requirement is missing)
-    except ImportError as error:
-        raise UserError(str(error)) from None
     processes = rl.Processes.of_torchrun()
     if processes.first:
         return _train(args)
@@ -103,12 +101,11 @@ def train(args: argparse.Namespace) -> int:
 
 
 def _train(args: argparse.Namespace) -> int:
-    """Run a training in this process."""
     from ... import rl
     from ...rl.tasks.task_files import short_name
     from ...rl.torch_device import torch_device
 
-    try:
+    with user_errors(rl.TaskError, ImportError):
         task = task_from_options(args, args.recipe)
         _check_practice(args.settings, task)
         recipe = task.recipe if args.envs is None else replace(task.recipe, envs=args.envs)
@@ -145,8 +142,6 @@ def _train(args: argparse.Namespace) -> int:
         rl.export(trainer, path)
         last = last or trainer.curve[-1]
         _draw_curve(trainer, folder)
-    except (rl.TaskError, ImportError) as error:
-        raise UserError(str(error)) from None
     say(
         f"{task.name}: a reward of {last.reward:.2f} per second after {last.steps:,} steps, "
         f"{last.seconds:.0f} s; policy: {path}"
@@ -167,7 +162,7 @@ def _attach_outputs(
     """Give the trainer its loggers, videos and page; returns functions that close them."""
     closing: list[Callable[[], None]] = []
     # Each output is imported here, because its package may be missing.
-    try:
+    with user_errors(ImportError):
         if "tensorboard" in args.logger:
             from ...rl.adapters.tensorboard_log import TensorboardLog
 
@@ -193,8 +188,6 @@ def _attach_outputs(
             trainer.watchers.append(view)
             closing.append(view.close)
             say(f"{trainer.task.name} while it trains: {view.shown.page.address}")
-    except ImportError as error:
-        raise UserError(str(error)) from None
     return closing
 
 

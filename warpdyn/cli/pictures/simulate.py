@@ -25,6 +25,7 @@ from ..command_line import (
     choose_device,
     read_model,
     refuse_immobile,
+    user_errors,
     write_file,
 )
 from ..console import in_words, say, show
@@ -77,7 +78,6 @@ def add_parser(commands: Commands) -> None:
 
 
 def _add_numbers(sub: argparse.ArgumentParser) -> None:
-    """Add options that take one number."""
     text = "number of robots; default: 1024, with --view and --record 1"
     sub.add_argument("--envs", type=count, metavar="N", help=text)
     text = "simulated time [s]; default: 5"
@@ -128,17 +128,11 @@ def simulate(args: argparse.Namespace) -> int:
         set_num_threads(args.threads)
     words = {name: getattr(args, name) for name in Plan._fields if name != "device"}
     plan = Plan(**words, device=choose_device(args.device))
-    try:
+    with user_errors(ValueError, TypeError, KeyError):  # of Simulation, for invalid arguments
         refuse_unread(ContactPoints(model))
         for line in remarks(model, plan):
             say(line)
         sim, history = roll_out(model, plan, None if motion is None else motion.add)
-    except (
-        ValueError,
-        TypeError,
-        KeyError,
-    ) as error:  # for invalid arguments, with Simulation's message
-        raise UserError(str(error.args[0])) from None
     print_results(model, plan, sim, history)
     if args.save:
         saved = {"times": history.time, **history.measured, **sim.state()}
@@ -154,10 +148,8 @@ def simulate(args: argparse.Namespace) -> int:
 
 def new_motion() -> SimulatedMotion:
     """A motion to be shown; raises if the viewer is not installed."""
-    try:
+    with user_errors(ImportError):
         from .simulated_motion import SimulatedMotion
-    except ImportError as error:
-        raise UserError(str(error)) from None
     return SimulatedMotion()
 
 
@@ -168,12 +160,10 @@ def show_on_page(
     from ...viewer import ViewerError
     from .simulated_motion import show_motion
 
-    try:
+    with user_errors(ViewerError):
         show_motion(
             motion, sim, seconds, args.record, stays=args.view, host=args.host, port=args.port
         )
-    except ViewerError as error:
-        raise UserError(str(error)) from None
 
 
 def remarks(model: Model, plan: Plan) -> Iterator[str]:

@@ -271,7 +271,6 @@ class Statements:
         self.held.add(statement.target)
 
     def _move_all(self, values: Sequence[Any], first: int) -> None:
-        """Move values to neighbouring slots."""
         to = self.to
         for k, x in enumerate(values):
             if isinstance(x, int):

@@ -100,7 +100,8 @@ class _Template:
     def of(cls, call: Call, launch: LaunchFunctions) -> _Template:
         """The template of a call that has all its inputs among its arrays."""
         params = call.params and replace(call.params, arrays={}, gravity=None)
-        bare = replace(call, arrays={}, gravity=None, f_ext=None, out=None, params=params)
+        forces = call.forces and (None, None)
+        bare = replace(call, arrays={}, forces=forces, out=None, params=params)
         return cls(bare, launch, (id(call.model), call.key, *_records(call)))
 
     def call_with(self, arrays: Sequence[Any]) -> Call:

@@ -269,7 +269,7 @@ def launch_by_operator(operation: Operation, tensors: Sequence[Tensor]) -> tuple
     program = f"{call.name} of {call.model.name} {sha256(content.encode()).hexdigest()[:16]}"
     if program not in traced:
         params = call.params and replace(call.params, arrays={}, gravity=None)
-        bare = replace(call, arrays={}, gravity=None, f_ext=None, params=params)
+        bare = replace(call, arrays={}, forces=call.forces and (None, None), params=params)
         traced[program] = Operation(bare, operation.launch, tuple(arrays))
     return tuple(torch.ops.warpdyn.launch(program, list(arrays.values())))
 

@@ -76,9 +76,8 @@ class DifferentiatedCall(DifferentiatedPlan):
         whole, names = with_all_inputs(call), forward.read
         # The model and the tensors are left out, because this object must not keep them alive.
         numbers = {n: None if n in names else x for n, x in whole.arrays.items()}
-        self._bare = replace(
-            whole, arrays=numbers, gravity=None, f_ext=None, params=None, refuse=None
-        )
+        forces = call.forces and (None, None)
+        self._bare = replace(whole, arrays=numbers, forces=forces, params=None, refuse=None)
         self._bare.model = None  # type: ignore[assignment]
         self._varying = None if call.params is None else call.params.names
         asked = {n for n, x in zip(names, tensors, strict=True) if x.requires_grad}

@@ -34,8 +34,6 @@ class CompilerEndedError(OSError):
 
 
 class _Compiler:
-    """A compiler process."""
-
     def __init__(self, niceness: int) -> None:
         self.reused, self.niceness = False, niceness
         self.process = subprocess.Popen(
@@ -137,14 +135,14 @@ def _exit_error(code: int, written: str) -> CompilerEndedError:
     if code < 0:
         with suppress(ValueError):
             how = f"by {signal.Signals(-code).name}"
-    said = f" ({written.splitlines()[0]})" if written else ""
+    first_line = f" ({written.splitlines()[0]})" if written else ""
     if "No space left" in written or "File too large" in written:
         number = errno.ENOSPC
     elif code == -signal.SIGKILL or "memory" in written.lower() or "bad_alloc" in written:
         number = errno.ENOMEM
     else:
         number = errno.EIO
-    return CompilerEndedError(number, f"the compiler process ended {how}{said}")
+    return CompilerEndedError(number, f"the compiler process ended {how}{first_line}")
 
 
 def _join_lines(lines: list[str]) -> str:

@@ -91,7 +91,8 @@ def check_shape(
         else ""
     )
     hint = _shape_hint(call.model, x, shape)
-    varying = x.kind == "parameter" or (x.kind == "gravity" and call.gravity is None)
+    of_params = call.forces is not None and call.forces[0] is None
+    varying = x.kind == "parameter" or (x.kind == "gravity" and of_params)
     if len(lead) > 1 and varying:
         hint = (
             " Params have one dimension of environments: give the other arrays as (B, ..) with "

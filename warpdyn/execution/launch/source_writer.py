@@ -75,7 +75,6 @@ class SourceWriter:
         return self._recorded[0]
 
     def _whole(self) -> Call:
-        """The call with its model."""
         model = self._model()
         if model is None or self._call is None:
             raise ReferenceError(f"{self.label}: its model is gone")
@@ -114,8 +113,7 @@ def without_arrays(call: Call) -> Any:
         model=None,  # type: ignore[arg-type]
         arrays=dict.fromkeys(whole.arrays, ...),
         out=None,
-        gravity=None,
-        f_ext=None,
+        forces=call.forces and (None, None),
         params=params,
     )
 

@@ -152,7 +152,6 @@ def _not_unit(model: Structure, x: Input, array: np.ndarray) -> Iterator[str]:
 def _outside(
     model: Structure, x: Input, array: np.ndarray, lower: np.ndarray, upper: np.ndarray
 ) -> Iterator[str]:
-    """Entries outside limits."""
     low, high = (lower - _margin(lower), upper + _margin(upper))
 
     def message(index: tuple[int, ...]) -> str:

@@ -69,9 +69,9 @@ class Call(Generic[R]):
     """Request of a public function, with the result R.
 
     `algorithms`: one, or several for the same result, of which the shortest program is used. They
-    are called with the tree, the arrays, `options`, and with `gravity` and `f_ext` unless the
-    algorithm does not use them (`forces` False). Calls do not change; `dataclasses.replace` makes
-    another one. `refuse` checks the model once and raises if the algorithm is not defined for it.
+    are called with the tree, the arrays, `options`, and with `gravity` and `f_ext` if the algorithm
+    uses them. Calls do not change; `dataclasses.replace` makes another one. `refuse` checks the
+    model once and raises if the algorithm is not defined for it.
     """
 
     name: str
@@ -83,9 +83,8 @@ class Call(Generic[R]):
     _: KW_ONLY
     out: Any = None
     options: tuple[tuple[str, Any], ...] = ()
-    forces: bool = False
-    gravity: Gravity = None
-    f_ext: Forces = None
+    forces: tuple[Gravity, Forces] | None = None
+    """Gravity and external forces, for an algorithm that uses them."""
     refuse: Callable[[Structure], None] | None = None
     results: tuple[str, ...] = ("out",)
     """Names of the results. With several results, the algorithm returns a tuple of nested lists,
@@ -229,13 +228,15 @@ def _gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
     more: list[tuple[Input, Any]] = []
     if params is not None:
         _check_params(params, model)
-    if call.forces:
+    if call.forces is not None:
+        gravity, f_ext = call.forces
         # An argument of the function takes precedence over the value for all environments.
-        gravity = call.gravity if call.gravity is not None or params is None else params.gravity
+        if gravity is None and params is not None:
+            gravity = params.gravity
         if gravity is not None:
             more.append((GRAVITY, gravity))
-        if call.f_ext is not None:
-            more += _external_forces(model, call.f_ext)
+        if f_ext is not None:
+            more += _external_forces(model, f_ext)
     if params is not None:
         for quantity, array in params.arrays.items():
             more.append((parameter(quantity, params.shape(quantity)), array))

@@ -168,7 +168,7 @@ def evaluate(
         tree = _tree_for(call, of_kind("parameter", known, inputs), epsilon)
     arguments = _arguments(call, known, inputs)
     extra = dict(call.options)
-    if call.forces:
+    if call.forces is not None:
         extra |= _forces(call, known, inputs)
     # Algorithms use only the local representation, so conversions surround them.
     converter = _converter(call, tree, inputs)
@@ -286,7 +286,7 @@ def solved_equation(
         if name == "q" or (name in known and known[name].kind == "parameter")
     }
     matrix_call = _equation_part(call, solves, solves.matrix, FORCE + FORCE)
-    matrix_call = replace(matrix_call, forces=False, order=())
+    matrix_call = replace(matrix_call, forces=None, order=())
     matrix = evaluate(matrix_call, reads, epsilon)["out"]
     return SolvedEquation(at, list(flat(residual["out"])), matrix, solves.right)
 

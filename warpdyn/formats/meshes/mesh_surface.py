@@ -156,8 +156,8 @@ def _without_materials(path: Path) -> Any:
 
 
 def _unreadable(error: Exception) -> MeshError:
-    said = " ".join(str(error).split()) or type(error).__name__
-    return MeshError(f"trimesh cannot read it ({said[:100]}); write it again")
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return MeshError(f"trimesh cannot read it ({reason[:100]}); write it again")
 
 
 def _check_positions(vertices: np.ndarray) -> np.ndarray:
@@ -192,11 +192,11 @@ def _by_color(mesh: Any) -> Iterator[ColoredSurface]:
 def _material_color(material: Any) -> Color | None:
     """The colour of a material, times the mean of its texture; None if the material has no
     colour."""
-    said = getattr(material, "kwargs", None)
-    if said is not None and not said:  # the .mtl file is missing
+    entries = getattr(material, "kwargs", None)
+    if entries is not None and not entries:  # the .mtl file is missing
         return None
     image = _image(material)
-    plain = getattr(material, "baseColorFactor", None) if said is None else material.diffuse
+    plain = getattr(material, "baseColorFactor", None) if entries is None else material.diffuse
     if image is None:
         return None if plain is None else _color(_bytes(plain))
     texture = np.asarray(image.convert("RGBA").resize((16, 16)), float).mean(axis=(0, 1))

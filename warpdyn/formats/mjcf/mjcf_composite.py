@@ -125,7 +125,6 @@ def _count(written: dict[str, str], key: str) -> int:
 def _segment(
     values: MjcfValues, element: Element, geom: dict[str, str], length: float, name: str
 ) -> dict[str, str]:
-    """Attributes of the geom of a segment."""
     size = values.numbers(element, "size", {"size": "nan", **geom}, _count(geom, "size"))
     if geom["type"] in ROUND:
         return {**geom, "name": name, "size": repr(size[0]), "fromto": f"0 0 0 {length!r} 0 0"}

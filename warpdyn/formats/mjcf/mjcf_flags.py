@@ -39,8 +39,8 @@ class Flags:
         groups = [e.get("actuatorgroupdisable", "") for e in root.iterfind("option")]
         last = next((each for each in reversed(groups) if each), "")
         if not all(re.fullmatch(r"[+-]?[0-9]+", word) for word in last.split()):
-            said = f'actuatorgroupdisable is "{last}"; it must be whole numbers'
-            raise reading.refusal(root, said)
+            message = f'actuatorgroupdisable is "{last}"; it must be whole numbers'
+            raise reading.refusal(root, message)
         self.disabled_groups = frozenset(map(int, last.split()))
 
     def acting(self, number: float, flag: str, what: str, element: etree._Element) -> float:

@@ -240,9 +240,9 @@ def _compute_links(
         try:
             model = mujoco.MjModel.from_xml_string(text, files)
         except (ValueError, mujoco.FatalError) as error:
-            said = " ".join(str(error).split())
+            reason = " ".join(str(error).split())
             raise ModelError(
-                f"{values.source}: MuJoCo cannot weigh the geoms: {said}; correct them"
+                f"{values.source}: MuJoCo cannot weigh the geoms: {reason}; correct them"
             ) from error
         numbers = (model.body_mass, model.body_ipos, model.body_iquat, model.body_inertia)
         weighed = list(zip(*(x[1:].tolist() for x in numbers), strict=True))

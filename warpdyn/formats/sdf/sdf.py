@@ -331,8 +331,8 @@ class SdfReader:
                 try:
                     record = self._shape(frame, element, shape)
                 except ModelError as error:
-                    said = str(error).removeprefix(f"{self.values.source}: ")
-                    self.values.remarks.append(f"{said}; this {tag} is left out")
+                    reason = str(error).removeprefix(f"{self.values.source}: ")
+                    self.values.remarks.append(f"{reason}; this {tag} is left out")
                     continue
                 if record is None:
                     self.values.ignore(f"shape <{tag_name(shape)}> of <{tag}>", shape)

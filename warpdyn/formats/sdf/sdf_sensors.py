@@ -22,8 +22,8 @@ def sensors_of(values: SdfValues, frames: SdfFrames, top: SdfFrame) -> Iterator[
             try:
                 pose = _pose(values, frames, frame, element)
             except ModelError as error:
-                said = str(error).removeprefix(f"{values.source}: ")
-                values.remarks.append(f"{said}; this sensor is left out")
+                reason = str(error).removeprefix(f"{values.source}: ")
+                values.remarks.append(f"{reason}; this sensor is left out")
                 continue
             on = {frame.kind: frame.path(top)}
             rest = tuple((key, text) for key, text in words(element) if not key.startswith("pose"))
@@ -38,13 +38,15 @@ def physics_of(world: Element) -> Mapping[str, str]:
     profiles = children(world, "physics")
     chosen = next((x for x in profiles if x.get("default") in ("1", "true")), None)
     chosen = profiles[0] if chosen is None and profiles else chosen
-    said: dict[str, str] = {}
+    properties: dict[str, str] = {}
     if chosen is not None:
-        said = {key.removeprefix("@"): text for key, text in (*_attributes(chosen), *words(chosen))}
+        properties = {
+            key.removeprefix("@"): text for key, text in (*_attributes(chosen), *words(chosen))
+        }
     gravity = child(world, "gravity")
     if gravity is not None:
-        said["gravity"] = " ".join((gravity.text or "").split())
-    return said
+        properties["gravity"] = " ".join((gravity.text or "").split())
+    return properties
 
 
 def words(element: Element, path: str = "") -> Iterator[tuple[str, str]]:

@@ -227,7 +227,6 @@ class UsdReader:
         return Pose.of(T).placement
 
     def _joints_of(self, members: set[str]) -> list[Between]:
-        """The joints of these bodies."""
         return [j for j in self.joints if any(end in members for end in j.bodies)]
 
     def _links(self, names: Mapping[str, str]) -> list[Link]:
@@ -295,7 +294,6 @@ class UsdReader:
         return found
 
     def _below(self, path: str) -> set[str]:
-        """The bodies at a path and below."""
         return {b for b in self.bodies if b == path or b.startswith(f"{path}/")}
 
     # The tree.

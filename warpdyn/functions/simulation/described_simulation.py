@@ -85,14 +85,14 @@ def check_start(model: Model, start: object, begin: Array) -> None:
     more = f" and {len(outside) - 1} more" if len(outside) > 1 else ""
     place = f"{outside[0].removeprefix('q: ')}{more}"
     if start is None:
-        said = (
+        warning = (
             f"{model.name} has no configuration 'home' and starts in the neutral one, where "
             f"{place}; pass start=, or a model with a 'home': "
             "model.with_configuration('home', q)"
         )
     else:
-        said = f"start of {model.name}: {place}; stops push a joint back; angles are in radians"
-    warnings.warn(said, stacklevel=4)
+        warning = f"start of {model.name}: {place}; stops push a joint back; angles are in radians"
+    warnings.warn(warning, stacklevel=4)
 
 
 def with_description(

@@ -76,8 +76,7 @@ def imu(
         {"q": q, "v": v, "a": a},
         out=out,
         options=options,
-        forces=True,
-        gravity=gravity,
+        forces=(gravity, None),
         params=params,
     )
 

@@ -274,7 +274,6 @@ class Simulation(BoundAttributes):
         )
 
     def _choose_library(self, like: Array | None, dtype: Any, device: Any) -> None:
-        """Choose the library, the device and the precision of all arrays."""
         if dtype is None and like is None:
             dtype = "float32"
         self._library, self._device, self._single = views.kind_of(like, dtype, device)
@@ -385,7 +384,6 @@ class Simulation(BoundAttributes):
 
     @property
     def _names_in_state(self) -> tuple[str, ...]:
-        """Names of the arrays in `state`."""
         late = () if self.latency is None else ("latency",)
         return (*self._call.results, *INPUTS, *late)
 

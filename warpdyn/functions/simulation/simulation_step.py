@@ -32,11 +32,7 @@ from .pair_arrays import (
     pair_arrays,
     refusing_still_pairs,
 )
-from .point_checks import (
-    checked_points,
-    need_slots,
-    refusing_for_step,
-)
+from .point_checks import checked_points, need_slots, refusing_for_step
 from .step_options import Integrator, StepOptions, contact_arrays
 from .step_results import Step, StepOfRows, StepOfScene
 from .target_latency import late_targets
@@ -249,9 +245,7 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
         options=(("scene", scene),),
         results=result._fields,
         shapes={**shapes, **_result_shapes(model, pairs, scene)},
-        forces=True,
-        gravity=options.gravity,
-        f_ext=options.f_ext,
+        forces=(options.gravity, options.f_ext),
         params=options.params,
         refuse=refuse,
         arguments={name: _argument_spec(name) for name in shaped},

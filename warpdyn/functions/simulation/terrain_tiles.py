@@ -113,20 +113,6 @@ def _stairs(
     return (0.03 + 0.17 * d) * np.clip(steps, 0.0, most)
 
 
-def _sunken_slope(
-    x: np.ndarray, y: np.ndarray, out: np.ndarray, d: float, half: float, rng: Any
-) -> np.ndarray:
-    """A slope that leads up from the platform."""
-    return -_slope(x, y, out, d, half, rng)
-
-
-def _sunken_stairs(
-    x: np.ndarray, y: np.ndarray, out: np.ndarray, d: float, half: float, rng: Any
-) -> np.ndarray:
-    """Stairs that lead up from the platform."""
-    return -_stairs(x, y, out, d, half, rng)
-
-
 def _steps(
     x: np.ndarray, y: np.ndarray, out: np.ndarray, d: float, half: float, rng: Any
 ) -> np.ndarray:
@@ -156,8 +142,8 @@ _SHAPES: dict[str, Callable[..., np.ndarray]] = {
     "stairs": _stairs,
     "steps": _steps,
     "gaps": _gaps,
-    "sunken_slope": _sunken_slope,
-    "sunken_stairs": _sunken_stairs,
+    "sunken_slope": lambda *numbers: -_slope(*numbers),  # leads up from the platform
+    "sunken_stairs": lambda *numbers: -_stairs(*numbers),
 }
 """Heights of a tile, by kind. Arguments: x, y, the larger of both distances from the tile's middle,
 the difficulty, half the tile's size, and a random generator."""

@@ -93,7 +93,6 @@ def _check_host(
 
 
 def _refuse_entry(name: str, value: np.ndarray, wrong: np.ndarray, need: str) -> NoReturn:
-    """Raise for the first wrong entry."""
     index = tuple(np.argwhere(wrong)[0].tolist())
     where = f" at [{', '.join(map(str, index))}]" if index else ""
     raise ValueError(f"{name} must be {need}, got {value[index]:g}{where}")

@@ -60,8 +60,8 @@ def warn_of_left_out(
     )
     parts += [f"shapes: {count} {kind}" for kind, count in kinds.items()]
     if parts:
-        said = f"{words} of {model.name} leaves out {'; '.join(parts)}"
-        warnings.warn(said, ModelWarning, stacklevel=3)
+        warning = f"{words} of {model.name} leaves out {'; '.join(parts)}"
+        warnings.warn(warning, ModelWarning, stacklevel=3)
 
 
 def _data_left_out(model: Structure, more: Mapping[str, Sequence[str]]) -> Iterator[str]:

@@ -319,7 +319,6 @@ def _hash(programs: dict[str, Portable], tables: Mapping[str, Any]) -> str:
 
 
 def _joint_of(model: Model, column: int) -> Joint:
-    """The joint that has a column of v."""
     slices = {name: at.v for name, at in model.coordinates.items()}
     return next(
         x

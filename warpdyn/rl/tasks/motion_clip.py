@@ -264,7 +264,6 @@ def _from_npz(path: Path, data: bytes) -> dict[str, Any]:
 
 
 def _from_csv(path: Path, data: bytes) -> dict[str, Any]:
-    """The columns of a CSV file."""
     try:
         lines = data.decode().splitlines()
         names = [n.strip() for n in lines[0].split(",")] if lines else []

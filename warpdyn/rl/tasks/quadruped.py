@@ -276,7 +276,6 @@ def _leg_ends(model: Model) -> Iterator[str]:
 
 
 def _join_names(names: Any, word: str = "and") -> str:
-    """Names in a sentence."""
     each = list(names)
     return f" {word} ".join([", ".join(each[:-1]), each[-1]]) if len(each) > 1 else "".join(each)
 

@@ -240,7 +240,6 @@ class HandReorient(Task):
 
 
 def _product(a: Any, b: Any) -> Any:
-    """Product of two quaternions (4,)."""
     return of(np.array(quaternion_product(objects(a), objects(b))))
 
 

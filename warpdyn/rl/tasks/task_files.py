@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from inspect import isclass, signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ...model.names import spelling_hint
 from ...user_kernels.loading import in_one_line, load_module
 from ..task import Task, TaskError
 
@@ -51,11 +51,8 @@ def source_of_task(name: str) -> Any:
         )
     # Nothing has this name: the message lists what there is.
     known = _tasks_in(module)
-    near = get_close_matches(word, known, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise TaskError(
-        f"{place} has no task {word!r}; it has {', '.join(known) or 'no class of warpdyn.rl.Task'}{hint}"
-    )
+    there, hint = ", ".join(known) or "no class of warpdyn.rl.Task", spelling_hint(word, known)
+    raise TaskError(f"{place} has no task {word!r}; it has {there}{hint}")
 
 
 def construct(name: str, source: Any, options: Mapping[str, Any]) -> Task:
