@@ -52,7 +52,13 @@ def test_an_unknown_link_is_refused_with_a_suggestion() -> None:
 
 @pytest.mark.parametrize(
     ("by_link", "slots"),
-    [((40,), False), ((41,), True), ((2,) * 10 + (1,), False), ((2,) * 10 + (1,) * 2, True)],
+    [
+        ((40,), False),
+        ((41,), True),
+        ((2,) * 10 + (1,), False),
+        ((2,) * 10 + (1,) * 2, True),
+        ((3,) * 10 + (1,), False),
+    ],
 )
 def test_many_points_or_rows_need_slots(by_link: tuple[int, ...], slots: bool) -> None:
     """More than 40 points, or more than 64 rows: three for one point on a link, six for several."""
