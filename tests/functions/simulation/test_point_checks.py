@@ -127,7 +127,7 @@ def test_explicit_forces_need_points_on_moving_links() -> None:
     refusing_for_explicit_forces([wd.ContactPoint("panda_hand", (0, 0, 0), 0.1)])(MODEL)
 
 
-def test_what_a_step_refuses_depends_on_its_forces() -> None:
+def test_a_step_refuses_by_its_forces() -> None:
     """A joint that moves no inertia, and a point on a fixed link."""
     builder = wd.ModelBuilder("light").add_link("base", mass=1.0).add_link("end")
     light = builder.add_joint("hinge", "revolute", "base", "end", axis=(0, 0, 1)).build()
