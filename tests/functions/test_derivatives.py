@@ -16,6 +16,7 @@ from robots import by_name
 from states import error, states, step
 
 import warpdyn as wd
+from warpdyn.functions import derivatives
 
 ROUND_OFF = 1e-12
 
@@ -228,3 +229,25 @@ def test_derivatives_of_momentum_equal_pinocchios(name: str) -> None:
         error(found[0], peer._columns_of(pin.getCenterOfMassVelocityDerivatives(peer.pin, data)))
         <= ROUND_OFF
     )
+
+
+def test_only_solvers_without_a_solution_compute_their_result_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model, computed = by_name("double_pendulum").model, []
+    carry_out = derivatives.carry_out
+    monkeypatch.setattr(
+        derivatives, "carry_out", lambda call: computed.append(call.name) or carry_out(call)
+    )
+    s = states(model, 1)
+    a = wd.aba(model, s.q, s.v, s.tau)
+    for function, last, options, wanted in (
+        (wd.rnea, s.a, {}, []),
+        (wd.aba, s.tau, {}, ["aba"]),
+        (wd.aba, s.tau, {"solution": a}, []),
+    ):
+        forward = {"tangents": {"v": s.v}}
+        for product, seeds in ((wd.vjp, {"cotangents": s.v}), (wd.jvp, forward)):
+            computed.clear()
+            product(function, model, s.q, s.v, last, **seeds, **options)
+            assert computed == wanted

@@ -10,6 +10,7 @@ import warp as wp
 
 import warpdyn as wd
 from warpdyn.execution.request.evaluate import result_shapes
+from warpdyn.functions import inverse_kinematics as module
 from warpdyn.functions.inverse_kinematics import Solution, _space, inverse_kinematics
 
 MODEL = wd.load_robot("double_pendulum")
@@ -216,3 +217,15 @@ def test_invalid_targets_and_options_are_refused() -> None:
 def test_a_target_that_is_no_array_is_refused() -> None:
     with pytest.raises(TypeError, match=r"^the target of tool0 must be an array, got None$"):
         wd.inverse_kinematics(wd.load_robot("ur5e"), {"tool0": None})  # type: ignore[dict-item]
+
+
+def test_a_call_is_known_to_repeat_and_limits_are_computed_once_for_a_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    computed: list[wd.Model] = []
+    monkeypatch.setattr(module, "_space", lambda model: computed.append(model) or _space(model))
+    model = MODEL.with_friction(viscous=0.125)
+    for _ in range(2):
+        call = inverse_kinematics.describe(model, TARGETS, frame=TIP)  # type: ignore[attr-defined]
+        assert call.repeats
+    assert computed == [model]

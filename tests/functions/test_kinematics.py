@@ -67,6 +67,8 @@ def test_functions_of_one_frame_have_their_shapes() -> None:
     nv = MODEL.nv
     check_shapes(wd.pose_and_jacobian, MODEL, S.q, shapes=[(4, 4), (6, nv)], frame="tip")
     check_shapes(wd.kinematic_hessian, MODEL, S.q, shapes=(6, nv, nv), frame="tip")
+    half = {"frame": "tip", "part": "linear", "out": np.full((len(S.q), 3, nv, nv), np.nan)}
+    assert np.isfinite(wd.kinematic_hessian(MODEL, S.q, **half)).all()
     check_shapes(wd.manipulability, MODEL, S.q, shapes=(), frame="tip")
     for function in (wd.pose_and_jacobian, wd.kinematic_hessian, wd.manipulability):
         with pytest.raises(TypeError, match="frame"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from itertools import permutations
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,9 +17,12 @@ viewer = pytest.importorskip("warpdyn.viewer")
 from warpdyn.viewer.overlays import (
     NUMBER,
     OVERLAYS,
+    PLACES,
     WIDER,
     Overlays,
+    _coordinates,
     _girth,
+    _perpendiculars,
     across_view,
     model_has,
 )
@@ -54,14 +58,52 @@ def test_each_overlay_is_drawn_follows_the_robot_and_is_removed(stage: Any, robo
 def test_the_drawn_centre_of_mass_agrees_with_com(stage: Any) -> None:
     model = wd.load_robot("panda")
     view = RobotView(stage, model, "centre")
-    q = np.asarray(wd.random_configuration(model, 1, seed=4))
-    view.update(q)
+    view.update(model.neutral)
     over = Overlays(stage, view)
     over.switch("centres of mass", True)
-    links, whole = over._handles["centres of mass"]
-    assert np.allclose(whole.batched_positions, wd.com(model, q), atol=1e-5)
-    assert len(links.batched_positions) == sum(x.mass > 0 for x in model.links)
+    for q in np.asarray(wd.random_configuration(model, 2, seed=4)):
+        view.update(q)
+        over.update()
+        links, whole = over._handles["centres of mass"]
+        assert np.allclose(whole.batched_positions, wd.com(model, q[None]), atol=1e-5)
+        assert len(links.batched_positions) == sum(x.mass > 0 for x in model.links)
     view.remove()
+
+
+def test_ellipsoids_of_inertia_face_outwards() -> None:
+    """The volume between the faces is positive and close to that of the ellipsoid, for each order of the axes."""
+    drawn: list[tuple[np.ndarray, np.ndarray]] = []
+    scene = SimpleNamespace(add_mesh_simple=lambda name, v, f, **rest: drawn.append((v, f)))
+    page = SimpleNamespace(server=SimpleNamespace(scene=scene))
+    moments = list(permutations((0.2, 0.3, 0.4)))
+    for each in moments:
+        model = wd.ModelBuilder("body").add_link("base", mass=5.0, inertia=np.diag(each)).build()
+        view = SimpleNamespace(model=model, first=np.array([[0, 0, 0, 0, 0, 0, 1.0]]))
+        OVERLAYS["inertias"](page, view, "/over")  # type: ignore[arg-type]
+    # A solid ellipsoid of mass m has the moment m/5 (b² + c²) about its first axis.
+    volume = 4 / 3 * np.pi * np.sqrt(0.25 * 0.15 * 0.05)
+    for vertices, faces in drawn:
+        a, b, c = np.moveaxis(vertices[faces], 1, 0)
+        assert (a * np.cross(b, c)).sum() / 6 == pytest.approx(volume, rel=0.05)
+    assert len(drawn) == len(moments)
+
+
+def test_a_joint_with_several_coordinates_has_the_axes_of_its_child() -> None:
+    """A ball joint three of them, a floating joint on a moving link six."""
+    builder = wd.ModelBuilder("swing").add_link("base")
+    for link in ("rod", "hand", "tip"):
+        builder.add_link(link, mass=1.0)
+    builder.add_joint("ball", "ball", "base", "rod")
+    builder.add_joint("float", "floating", "rod", "hand")
+    model = builder.add_joint("hinge", "revolute", "hand", "tip", axis=(0, 1, 0)).build()
+    turn = [0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)]  # 90° about z
+    first = np.array([[0.0, 0, 0, 0, 0, 0, 1], *([k, 0, 0, *turn] for k in (1, 2, 3))])
+    view = SimpleNamespace(model=model, first=first)
+    at, axes, links = _coordinates(view)  # type: ignore[arg-type]
+    assert links == [1] * 3 + [2] * 6 + [3]
+    np.testing.assert_array_equal(at, first[links, :3])
+    own = [[0, 1, 0], [-1, 0, 0], [0, 0, 1]]
+    np.testing.assert_allclose(axes, [*own, *own, *own, [-1, 0, 0]], atol=1e-12)
 
 
 def test_gravity_torques_are_shown_only_for_joints(stage: Any) -> None:
@@ -107,6 +149,10 @@ def test_gravity_torques_are_shown_by_rings_and_numbers(stage: Any) -> None:
         wider = np.linalg.norm(beside, axis=1) / rings.batched_scales
         assert np.allclose(np.abs(wider[:, None] - WIDER).min(1), 0.0, atol=1e-4)
         assert np.allclose((np.array(beside) * axes).sum(1), 0.0, atol=1e-5)
+        up = _perpendiculars(np.array(axes))
+        left = np.cross(axes, up)
+        steps = np.arctan2((beside * left).sum(1), (beside * up).sum(1)) * PLACES / (2 * np.pi)
+        assert np.allclose(steps, np.round(steps), atol=1e-4), "a twelfth of a turn apart"
         share = np.abs(wanted) / model.effort_limit
         red, green, _ = rings.batched_colors.astype(int).T
         order = np.argsort(red - green, kind="stable")

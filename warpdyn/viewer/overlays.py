@@ -123,8 +123,7 @@ def _inertias(stage: Page, view: RobotView, path: str) -> list[Any]:
         moments, axes = np.linalg.eigh(np.array(link.inertia, dtype=float))
         radii = np.sqrt(np.maximum(2.5 / link.mass * (moments.sum() - 2 * moments), 1e-8))
         ball = trimesh.creation.icosphere(subdivisions=2, radius=1.0)
-        if np.linalg.det(axes) < 0:
-            axes[:, 0] = -axes[:, 0]
+        axes *= np.linalg.det(axes)  # a rotation: a reflection would turn the faces inwards
         pose = view.first[view.model.link_index(link.name)]
         handles.append(
             stage.server.scene.add_mesh_simple(

@@ -95,7 +95,7 @@ class EffortWatch:
     def forget(self) -> None:
         """Start again, for example after a jump of the clock."""
         self.efforts.forget()
-        self._begins, self._unnoted = True, None
+        self._unnoted = None
 
     def take(
         self, effort: Sequence[float], stamp: int, now: float, command: np.ndarray | None

@@ -177,3 +177,13 @@ def test_fast_points_rebound_at_their_restitution(restitution: float) -> None:
             assert after(height, speed, [0.0]) == after(height, speed)
     for height, speed in ((0.02, -2.0), (0.0, -REBOUND * H + 1e-9), (-0.001, 3.0)):
         assert after(height, speed, [restitution]) == after(height, speed)
+
+
+def test_a_contact_uses_its_normal_row_and_then_its_tangential_rows() -> None:
+    """On level ground each axis of a contact is one row."""
+    case = Case(1)
+    rows = rows_of(case.rows, case.mass)
+    free = case.free.tolist()
+    found = compliant_contacts(case.contacts, case.surface, rows, free, free, H)
+    wanted = [[3 * k + 2, 3 * k, 3 * k + 1] for k in range(len(FEET))]
+    assert [each.rows_used for each in found] == wanted

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import array_programs
@@ -18,7 +19,7 @@ import warpdyn as wd
 from warpdyn.algebra import scalar
 from warpdyn.algebra.row_arrays import RowArray, loop
 from warpdyn.algebra.scalar import absolute, repeat, select_less, sin
-from warpdyn.codegen.bytecode.encode import encode
+from warpdyn.codegen.bytecode.encode import _copy_arrays, encode
 from warpdyn.codegen.bytecode.instructions import NUMBER, WORDS
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
@@ -236,3 +237,17 @@ def test_bytecode_of_loops_on_arrays_gives_their_numbers(seed: int) -> None:
     draw = np.random.default_rng(seed)
     for z in ([0.0, 1.0, 2.0], [3.0, 4.0, -1.0], [5.0, 2.0, 0.0]):
         agree(program, {"x": draw.uniform(-1.5, 1.5, 4).tolist(), "z": z})
+
+
+@pytest.mark.parametrize("written, wanted", [(True, [(50, 6)]), (False, [(50, 4), (54, 6)])])
+def test_copies_of_the_arrays_of_a_loop_are_next_to_each_other(
+    written: bool, wanted: list[tuple[int, int]]
+) -> None:
+    """All arrays or only those that the loop writes: first slot and size of each copy."""
+    copies: list[tuple[int, int]] = []
+    to: Any = SimpleNamespace(add=lambda name, first, slot, size: copies.append((first, size)))
+    arrays = [SimpleNamespace(size=size, is_written=size == 6) for size in (4, 6)]
+    routine: Any = SimpleNamespace(arrays=arrays)
+    region: Any = SimpleNamespace(arrays=[10, 20])
+    _copy_arrays(to, routine, region, 50, written)
+    assert copies == wanted

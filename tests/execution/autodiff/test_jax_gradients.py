@@ -335,3 +335,14 @@ def test_arrays_on_several_devices_are_read_as_a_whole() -> None:
     command = [sys.executable, "-c", DIVIDED]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
+
+
+def test_plain_numbers_take_the_dtype_of_traced_arrays() -> None:
+    """A gravity in a tuple or in a float64 array of NumPy next to float32 arrays of JAX."""
+    model = MODELS["pendulum"]
+    x = jnp.asarray(np.linspace(-1.0, 1.0, 6).reshape(3, 2), jnp.float32)
+    wanted = wd.rnea(model, x, x, x, gravity=jnp.asarray([1.0, 2.0, -3.0], jnp.float32))
+    for gravity in ((1.0, 2.0, -3.0), np.array([1.0, 2.0, -3.0])):
+        found = jax.jit(lambda x, g=gravity: wd.rnea(model, x, x, x, gravity=g))(x)
+        assert found.dtype == jnp.float32
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)

@@ -9,10 +9,18 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
+from warpdyn.algebra.scalar import select_less
+from warpdyn.codegen.bytecode.encode import encode
+from warpdyn.codegen.targets import describe
 from warpdyn.execution.compile import background, compiling
 from warpdyn.execution.compile.compiling import Kernel, load
-from warpdyn.execution.compile.interpreted_program import InterpretedCommand
+from warpdyn.execution.compile.interpreted_program import (
+    InterpretedCommand,
+    InterpretedProgram,
+    _still,
+)
 from warpdyn.execution.launch.launch import prepare
+from warpdyn.recording.program import record
 
 
 @pytest.fixture
@@ -158,3 +166,34 @@ def test_user_kernels_are_interpreted(model: wd.Model, policy: Any) -> None:
     q, v, _ = states(model, 5)
     wanted = 2.0 * wd.rnea(model, q, v, np.zeros_like(v))
     np.testing.assert_allclose(effort(model, q, v), wanted, rtol=1e-12)
+
+
+def test_runs_of_constants_have_flags() -> None:
+    """The last run may be shorter. Four flags of no run follow."""
+    assert _still([True, True, True, False, True], 2) == [1, 0, 1, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_bound_calls_keep_constants_only(dtype: Any, policy: Any) -> None:
+    """The second call writes no runs of constants. All other entries are those of the new inputs."""
+    policy("never")
+    arm = wd.load_robot("panda")
+    q = np.asarray(wd.random_configuration(arm, 64, seed=1), dtype)
+    now = q[:32].copy()
+    run = wd.bind(wd.jacobian, arm, now, constants="once")
+    for each in (q[:32], q[32:]):
+        now[:] = each
+        np.testing.assert_array_equal(run(), wd.jacobian(arm, each))
+
+
+def test_constants_are_copied_to_their_slots_in_pairs() -> None:
+    """Bytecode that writes outside of its slots is refused."""
+    program = record(lambda x: [select_less(x[0], 2.5, x[1], 0.3)], {"x": (2,)})
+    bytecode, source = encode(program), describe(program, "choice", True, "cpu")
+    interpreter: Any = None  # without a call
+    found = InterpretedProgram(bytecode, source, interpreter, True)
+    preloaded = found._words.tolist().index(len(bytecode.inputs), 7) + 2  # inputs, results, pairs
+    assert len(bytecode.preload) == 4 and found._words[preloaded] == 2
+    bytecode.code[1] = bytecode.slots
+    with pytest.raises(ValueError, match="outside of the program"):
+        InterpretedProgram(bytecode, source, interpreter, True)

@@ -3,6 +3,7 @@ results as single rows."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -323,3 +324,33 @@ def test_params_with_trajectories_name_the_remedy() -> None:
         wd.rnea(PANDA, Q, V, A, params=params)
     forces = wd.rnea(PANDA, rows(Q), rows(V), rows(A), params=params[np.tile(np.arange(E), T)])
     assert close(forces.reshape(T, E, -1)[1], wd.rnea(PANDA, Q[1], V[1], A[1], params=params))
+
+
+@pytest.mark.parametrize(
+    ("robot", "q", "hint"),
+    [
+        ("ur5e", (6, 7), "(B, 6), got (6, 7). ur5e has 6 coordinates (see model.q_names)."),
+        (
+            "quadruped",
+            (2, 20),
+            "(B, 19), got (2, 20). quadruped has 19 coordinates, the base's first (see model.q_names).",
+        ),
+        (
+            "panda",
+            (2, 9),
+            "(B, 8), got (2, 9). panda has 8 coordinates: the mimic joint panda_finger_joint2 is not "
+            "among them (see model.joint_names).",
+        ),
+    ],
+)
+def test_messages_on_wrong_widths_say_what_the_model_has(
+    robot: str, q: tuple[int, ...], hint: str
+) -> None:
+    """A gravity or a batch of another length has no such hint."""
+    model = wd.load_robot(robot)
+    with pytest.raises(ValueError, match=f"^{re.escape(f'q must be (B, nq) = {hint}')}$"):
+        wd.fk(model, np.zeros(q))
+    for gravity in ((2, 2), (3, 3)):
+        text = f"(B, 3) = (2, 3), got {gravity}; one array (3,) for all robots is accepted too."
+        with pytest.raises(ValueError, match=f"^{re.escape(f'gravity must be {text}')}$"):
+            wd.gravity_torques(model, np.zeros((2, model.nq)), gravity=np.zeros(gravity))

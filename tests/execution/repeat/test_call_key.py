@@ -76,3 +76,23 @@ def test_unknown_types_have_no_key() -> None:
     for x in (object(), {1, 2}, Numbers([1.0]), Record(np.zeros(3), 1.0), np.ma.array([1.0])):
         assert key((ARM, x)) is None
     assert key((ARM, Record(1.0, 2.0))) not in (None, key((ARM, (1.0, 2.0))))
+
+
+def test_calls_that_differ_in_one_respect_have_different_keys() -> None:
+    """In the model, in which input an array is, or in the names and the number of parts."""
+    q, v, a = draw_states(2, 0)
+    other = ARM.with_friction(viscous=0.1)
+    keys = [
+        key((ARM, q, v)),
+        key((other, q, v)),
+        key((ARM, q, v, a)),
+        key((ARM, q, v), out=a),
+        key((ARM, q, v), a=a),
+        key((ARM, q, v), f_ext={"forearm_link": a}),
+        key((ARM, q, v), f_ext={"wrist_3_link": a}),
+        key((ARM, q, v), f_ext={"wrist_3_link": a, "forearm_link": a}),
+        key((ARM, q, v), f_ext=(a,)),
+        key((ARM, q, v), f_ext=[a]),
+        key((ARM, q, v), f_ext=(a, a)),
+    ]
+    assert None not in keys and len(set(keys)) == len(keys)

@@ -51,6 +51,9 @@ def call_without_plans(function: Any, *args: Any, **kwargs: Any) -> Any:
 
 CASES: dict[str, Any] = {
     **FORMS,
+    "trajectories of columns": lambda f, x: f(
+        ARM, *(np.moveaxis(y.T.copy("C").reshape(6, 2, -1), 0, -1) for y in x)
+    ),
     "gravity": lambda f, x: f(ARM, *x, gravity=[0.0, 0.0, -3.7]),
     "forces": lambda f, x: f(ARM, *x, f_ext={"wrist_3_link": 2 * x[1], "forearm_link": -x[2]}),
     "params": lambda f, x: f(ARM, *x, params=ARM.params(mass={"forearm_link": x[0][:, 0] + 3.0})),
@@ -347,6 +350,34 @@ def test_a_later_out_that_overlaps_an_input_is_refused() -> None:
     with pytest.raises(ValueError, match="out shares memory with q"):
         wd.gravity_torques(ARM, q, out=memory[4:12])
     assert wd.gravity_torques(ARM, q, out=out) is out
+
+
+def test_later_results_that_overlap_each_other_are_refused() -> None:
+    q, memory = draw_states(4, 7)[0], np.zeros(200, np.float32)
+    pose, apart = memory[:64].reshape(4, 4, 4), np.zeros((4, 6, 6), np.float32)
+    for _ in range(4):
+        wd.pose_and_jacobian(ARM, q, frame="tool0", out=(pose, apart))
+    with pytest.raises(ValueError, match="shares memory"):
+        wd.pose_and_jacobian(ARM, q, frame="tool0", out=(pose, memory[56:].reshape(4, 6, 6)))
+
+
+def test_a_planned_call_tells_torch_that_it_has_written_the_result() -> None:
+    """A backward pass that reads the old numbers then raises."""
+    q = torch.from_numpy(draw_states(4, 7)[0])
+    out, before = torch.empty_like(q), -1
+    for _ in range(4):
+        wd.gravity_torques(ARM, q, out=out)
+        assert out._version > before
+        before = out._version
+
+
+def test_a_plan_holds_numbers_that_the_caller_does_not() -> None:
+    q, v, a = draw_states(4, 7)
+    plans(wd.rnea).clear()
+    for _ in range(3):
+        wd.rnea(ARM, q, v, a, gravity=[0.0, 0.0, -3.5])
+    (plan,) = plans(wd.rnea).values()
+    assert [np.ravel(x).tolist() for x in plan.kept] == [[0.0, 0.0, -3.5]]
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,7 @@ def test_gathering_inputs_twice_changes_nothing() -> None:
     """A gathered call has the same inputs and the same key."""
     call = everything()
     once = with_all_inputs(call)
+    assert gather(call)[0] is gather(call)[0]
     assert once.key == call.key and dict(inputs_of(once)) == dict(inputs_of(call))
     assert list(all_arrays(with_all_inputs(once))) == list(once.arrays) == list(all_arrays(call))
     bare = replace(once, forces=(None, None))

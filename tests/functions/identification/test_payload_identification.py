@@ -14,6 +14,7 @@ from warpdyn.functions.identification.payload_identification import (
     ROUGH_COM,
     ROUGH_INERTIA,
     IdentifiedPayload,
+    _at_instants,
 )
 
 MODEL, TOOL = wd.load_robot("ur5e"), "tool0"
@@ -59,6 +60,15 @@ def test_a_payload_is_exact_without_noise(random_motion) -> None:
     assert found.consistent and not found.unknown and found.condition < 100.0
     np.testing.assert_allclose(found.com, COM, atol=1e-12)
     assert found.mass == pytest.approx(2.0) and "mass: 2 ±" in str(found)
+    np.testing.assert_array_equal(found.parameters, found.estimate)
+
+
+def test_a_motion_is_read_at_its_first_and_last_instants(random_motion) -> None:
+    q, v, _, tau = random_motion
+    instants = np.arange(float(len(q)))
+    found = _at_instants(MODEL, instants[[0, -1]], instants, q, v, tau)
+    for x, wanted in zip(found, (q, v, tau), strict=True):
+        np.testing.assert_allclose(x, wanted[[0, -1]], atol=1e-12)
 
 
 def test_standard_deviations_are_calibrated(random_motion) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 from array_kinds import host, make_array, usable
 
 import warpdyn as wd
+from warpdyn.algorithms.simulation.contact_shapes import ContactPair, ContactShape
+from warpdyn.functions.simulation.free_body import FreeBody
 
 CUBE = wd.description.Box(0.1, 0.1, 0.1)
 ENVS = 5
@@ -218,3 +221,26 @@ def test_values_that_are_no_states_are_refused(library: str) -> None:
     for name, array in sim.state().items():
         np.testing.assert_array_equal(array, before[name])
     cube.reset([1], pose=rows)  # only the rows that are used count
+
+
+def test_impulses_of_a_body_are_those_of_its_points_and_pairs() -> None:
+    """The columns of a pair follow those of the pairs before it. Each number is that of its column."""
+    model = wd.ModelBuilder("floor").add_link("floor").build()
+    for k, name in enumerate(("a", "b", "c")):
+        model = model.with_object(name, CUBE, mass=0.5, pose=(k, 0, 1))
+    balls = {name: ContactShape(name, "sphere", (0.1,)) for name in ("a", "b", "c", "floor")}
+    rods = {name: ContactShape(name, "capsule", (0.1, 0.2)) for name in balls}
+    pairs = [
+        ContactPair(rods["a"], rods["b"]),
+        ContactPair(balls["b"], balls["floor"]),
+        ContactPair(balls["a"], balls["c"]),
+        ContactPair(rods["b"], rods["a"]),
+    ]
+    assert [pair.contacts for pair in pairs] == [2, 1, 1, 2]
+    points = [SimpleNamespace(link=name) for name in ("c", "floor", "c")]
+    of_pairs, of_points = np.arange(6.0)[None, :, None], np.arange(10.0, 13.0)[None, :, None]
+    arrays = {"impulses": of_points, "pair_impulses": of_pairs}
+    sim = SimpleNamespace(model=model, points=points, pairs=pairs, **arrays)
+    for name, wanted in (("a", [0, 1, 3, 4, 5]), ("b", [0, 1, 2, 4, 5]), ("c", [10, 12, 3])):
+        body: Any = SimpleNamespace(_sim=sim, name=name)
+        assert [float(x[0, 0]) for x in FreeBody._impulses(body)] == wanted

@@ -14,6 +14,7 @@ from warpdyn.functions.simulation.point_checks import (
     checked_points,
     need_slots,
     refusing_for_explicit_forces,
+    refusing_for_step,
     refusing_still_points,
 )
 
@@ -52,7 +53,13 @@ def test_an_unknown_link_is_refused_with_a_suggestion() -> None:
 
 @pytest.mark.parametrize(
     ("by_link", "slots"),
-    [((40,), False), ((41,), True), ((2,) * 10 + (1,), False), ((2,) * 10 + (1,) * 2, True)],
+    [
+        ((40,), False),
+        ((41,), True),
+        ((2,) * 10 + (1,), False),
+        ((2,) * 10 + (1,) * 2, True),
+        ((3,) * 10 + (1,), False),
+    ],
 )
 def test_many_points_or_rows_need_slots(by_link: tuple[int, ...], slots: bool) -> None:
     """More than 40 points, or more than 64 rows: three for one point on a link, six for several."""
@@ -118,3 +125,30 @@ def test_explicit_forces_need_points_on_moving_links() -> None:
     ):
         refuse(MODEL)
     refusing_for_explicit_forces([wd.ContactPoint("panda_hand", (0, 0, 0), 0.1)])(MODEL)
+
+
+def test_a_step_refuses_by_its_forces() -> None:
+    """A joint that moves no inertia, and a point on a fixed link."""
+    builder = wd.ModelBuilder("light").add_link("base", mass=1.0).add_link("end")
+    light = builder.add_joint("hinge", "revolute", "base", "end", axis=(0, 0, 1)).build()
+    options = {"implicit": True, "driven": False, "varied": False}
+    for model, choices, refused in (
+        (light, {}, True),
+        (light, {"implicit": False}, True),
+        (light.with_friction(viscous=0.5), {"implicit": False}, True),
+        (light.with_friction(viscous=0.5), {}, False),
+        (light.with_springs(3.0), {}, False),
+        (light, {"driven": True}, False),
+        (light, {"varied": True}, False),
+    ):
+        refuse = refusing_for_step([], **{**options, **choices})
+        if refused:
+            with pytest.raises(wd.ModelError, match='joint "hinge" moves no inertia'):
+                refuse(model)
+        else:
+            refuse(model)
+    still = refusing_for_step(
+        [wd.ContactPoint("base", (0, 0, 0), 0.1)], implicit=True, driven=True, varied=True
+    )
+    with pytest.raises(ValueError, match="fixed in the world"):
+        still(light)

@@ -183,3 +183,18 @@ def test_documented_numbers() -> None:
         BLOCK=0.4,
         DITCH=1.0,
     )
+
+
+def test_a_step_of_stairs_begins_one_tread_behind_the_last() -> None:
+    """The first one begins behind the rim, and the last one is the platform."""
+    cell = 0.05
+    rim, tread, platform = (round(x / cell) for x in (RIM, TREAD, PLATFORM))
+    steps = np.clip((np.arange(81) - rim) // tread + 1, 0, (80 - rim - platform) // tread)
+    heights = tile("stairs", 1.0, SIZE, cell, 0)[:81, 80]
+    np.testing.assert_allclose(heights, 0.2 * steps, atol=1e-12)
+
+
+def test_rough_ground_continues_beyond_the_last_node() -> None:
+    """A grid of whole cells may be wider than its tile."""
+    heights = tile("rough", 1.0, 7.6, 1.0, 0)
+    assert heights.shape == (9, 9) and np.isfinite(heights).all() and np.ptp(heights) > 0.0

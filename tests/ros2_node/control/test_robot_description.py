@@ -29,6 +29,8 @@ def test_the_text_overrides_the_file_and_the_file_the_topic(tmp_path):
 def test_a_bundled_robot_has_a_fixed_base():
     model = load_model(Settings.of({"robot_description_file": "panda"}))
     assert model.name == "panda" and model.joint_names == MODEL.joint_names
+    legged = load_model(Settings.of({"robot_description_file": "quadruped"}))
+    assert not model.floating_base and not legged.floating_base
 
 
 def test_the_payload_is_not_part_of_the_model():
@@ -70,8 +72,9 @@ def test_a_pipe_or_a_device_is_refused_at_once(tmp_path):
 def test_a_missing_file_is_named_with_the_bundled_robots(tmp_path):
     with pytest.raises(ValueError, match=r"nonsense: there is no such file; .* panda"):
         of_file("nonsense")
-    with pytest.raises(ValueError, match="cannot be read"):
-        of_file("a\0b")
+    for name, why in (("a\0b", "embedded null byte"), ("x" * 300, "File name too long")):
+        with pytest.raises(ValueError, match=rf"cannot be read \({why}\)"):
+            of_file(name)
 
 
 def test_a_description_has_a_largest_size(tmp_path, monkeypatch):

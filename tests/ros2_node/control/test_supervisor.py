@@ -111,6 +111,11 @@ def test_bad_parameters_change_nothing(two):
             two.change(bad)
     with pytest.raises(ValueError, match="'nose' is not a link of panda, which has panda_link0"):
         two.change({"payload.link": "nose"})
+    payload = {"payload.link": "panda_hand", "payload.mass": 500.0}
+    with pytest.raises(ValueError, match=r"^left: "):
+        two.change(payload)
+    with pytest.raises(ValueError, match="principal moments"):
+        two.change({**payload, "payload.inertia": [1.0, 0.0, 0.0, 5.0, 0.0, 1.0]})
     assert two.settings is before
     two.change({"torque_scale": 0.5})
     assert two.settings.torque_scale == 0.5
@@ -214,10 +219,12 @@ def test_reload_reads_the_model_again():
     supervisor = ready(panda_settings())
     before = supervisor.fleet
     text = "the model is being read again; the log and /diagnostics say how it went"
+    supervisor.set_other_publishers(0, "/joint_states has 2 publishers")
     assert supervisor.reload() == (True, text) and supervisor.models.building
     while supervisor.step(0.0) is Event.NOTHING:
         time.sleep(0.002)
     assert supervisor.fleet is not before
+    assert supervisor.robots[0].other_publishers == "/joint_states has 2 publishers"
 
 
 def test_a_node_without_a_model_says_why_and_can_be_disabled():

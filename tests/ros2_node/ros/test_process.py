@@ -46,6 +46,18 @@ def test_robots_stop_before_the_context_shuts_down(code, calls):
     assert calls == ["output", "init", "spin", "stop", "destroy", "shutdown"]
 
 
+@pytest.mark.parametrize("chosen, wanted", [(None, "wait"), ("never", "background")])
+def test_kernels_are_compiled_before_the_first_call_unless_the_environment_says_otherwise(
+    chosen, wanted, calls, monkeypatch
+):
+    monkeypatch.setattr(process.config, "compile", "background")
+    monkeypatch.delenv(process.COMPILE)
+    if chosen:
+        monkeypatch.setenv(process.COMPILE, chosen)
+    process.run_process(lambda: node(calls))
+    assert process.config.compile == wanted
+
+
 def test_unusable_parameters_end_the_process_with_a_code(calls):
     def refuse():
         raise ValueError("rate must be a number")

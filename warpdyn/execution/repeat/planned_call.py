@@ -83,7 +83,7 @@ class LaunchPlan:
         self.read = list(read)
         self.job = job.without_arrays()
         own = set(job.arrays).difference(read)
-        self.kept = [job.arrays[name] for name in own] if own else []
+        self.kept = [job.arrays[name] for name in own]
         """Arrays that the plan holds itself, such as numbers for gravity."""
         places = job.places
         inputs = dict(zip(job.inputs, places, strict=False))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import numpy as np
 import pytest
 from slot_pairs import contact_gaps, pairs_at
@@ -9,9 +11,11 @@ from states import states
 
 import warpdyn as wd
 from warpdyn.algorithms.simulation.contact_shapes import ContactPair, ContactShape
+from warpdyn.algorithms.simulation.pair_slots import touching_contacts
 from warpdyn.algorithms.simulation.pair_slots.ground_points import MARGIN, REACHES
 from warpdyn.algorithms.simulation.pair_slots.near_pairs import near_pairs
 from warpdyn.algorithms.simulation.pair_slots.pair_groups import pair_groups
+from warpdyn.algorithms.simulation.pair_slots.pairs_at import PairsAt
 from warpdyn.algorithms.simulation.pair_slots.touching_contacts import (
     FoundContact,
     TouchingContacts,
@@ -100,3 +104,21 @@ def count_contacts(q: np.ndarray, v: np.ndarray) -> int:
     pairs = pairs_at(ARM, PAIRS, q, v, v)
     numbers, near, _ = near_pairs(pairs.memory, pairs.moving)
     return int(TouchingContacts(pairs, numbers, near).count)
+
+
+def test_features_of_contacts_in_slots_are_known_if_all_are_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Some features count as computed."""
+    cases = zip(SAMPLED.q, SAMPLED.v, strict=True)
+    near = next(each for each in (pairs_at(ARM, PAIRS, q, v, v) for q, v in cases) if _near(each))
+    for features, wanted in (([True], True), ([True, False], False), ([False, True], False)):
+        turns = cycle(features)
+        monkeypatch.setattr(touching_contacts, "is_number", lambda x, turns=turns: next(turns))
+        numbers, count, _ = near_pairs(near.memory, near.moving)
+        assert TouchingContacts(near, numbers, count).known == wanted
+
+
+def _near(pairs: PairsAt) -> bool:
+    """True if some pairs are near."""
+    return bool(near_pairs(pairs.memory, pairs.moving)[1] > 0)

@@ -107,11 +107,17 @@ def test_commands_may_replace_measured_efforts():
     assert "measured efforts are needed" in robot.effort_watch.identify()[1]
 
 
-def test_a_clock_jump_resets_the_observer(fleet):
+@pytest.mark.parametrize("jump", [0.0, -0.06, 5.0])
+def test_a_clock_jump_resets_the_observer(fleet, jump):
     robot = fleet.robots[0]
-    now, _ = go(fleet, HELD - PUSH, 0.0, 60)
+    now, _ = go(fleet, HELD - PUSH, 1.0, 60)
+    assert np.abs(robot.effort_watch.external).max() > 1.0
+    assert feel(robot, now, HELD)
     robot.forget()
-    go(fleet, HELD - PUSH, now, 1)
+    before = robot.effort_watch.external.copy()
+    robot.note(0)
+    np.testing.assert_array_equal(robot.effort_watch.external, before)  # no state is left
+    go(fleet, HELD - PUSH, now + 0.002 + jump, 1)
     assert not np.abs(robot.effort_watch.external).max()
 
 
@@ -215,6 +221,9 @@ def test_a_joint_without_effort_is_named_at_enable(fleet):
     now, _ = go(fleet, effort, 0.0, 5)
     text = "collisions of panda_finger_joint1 are not detected: no effort"
     assert robot.effort_watch.unguarded_message == text
+    robot.effort_watch._silent = True
+    assert robot.effort_watch.unguarded_message == "", "no command is sent, so there is no effort"
+    robot.effort_watch._silent = False
     assert robot.enable(now, now) == (True, f"enabled; {text}")
     now, _ = go(fleet, effort, now, 200)
     assert robot.watch(now, now) is None and robot.is_enabled

@@ -106,7 +106,7 @@ def test_joints_without_a_reference_are_held_from_enable_on():
 def test_a_reference_jump_is_refused_with_the_joints_name():
     """The reference is far both from the robot and from the point before. A robot that lags behind
     its path is reported by `astray`."""
-    setpoint, q = tracking(max_tracking_error=0.3), np.array([0.0] * 3 + [-0.1] + [0.0] * 4)
+    setpoint, q = tracking(max_tracking_error=0.3), np.array([0.0, 0.0, 0.5, -0.1] + [0.0] * 4)
     setpoint.stay(q)
     assert setpoint.read(NAMES, (q + 0.31 * (np.arange(N) == 2), (), ()), 0.0, q) == (
         "reference_too_far"
@@ -116,7 +116,7 @@ def test_a_reference_jump_is_refused_with_the_joints_name():
         "panda_joint3 is 0.31 from its reference, more than max_tracking_error 0.3"
     )
     for step in (0.2, 0.4):
-        assert setpoint.read(NAMES[2:3], ([step], (), ()), 0.0, q) is None
+        assert setpoint.read(NAMES[2:3], ([0.5 + step], (), ()), 0.0, q) is None
         wanted_acceleration(setpoint, q)
         assert bool(setpoint.astray()) == (step > 0.3)
     assert setpoint.astray().startswith("panda_joint3 is 0.4 from its reference")
@@ -267,6 +267,10 @@ def test_refusals_have_the_documented_text():
         "panda_joint2 is to reach 5, more than its velocity limit 2.175: send a slower reference, "
         "or set reference_violation to clip"
     )
+    setpoint.read(NAMES[6:], ((), (5.0, -1.0), ()), 0.0)
+    assert (
+        "panda_finger_joint1 is to reach -1, more than its velocity limit 0.2" in setpoint.refusal
+    )
     setpoint.read(NAMES[:2], ((), (), (75.0, -100.0)), 0.0)
     assert setpoint.refusal == (
         "panda_joint2 is to reach -100, more than its max_reference_acceleration 50: send a slower "
@@ -307,3 +311,16 @@ def test_a_motion_moves_only_its_joints():
     np.testing.assert_array_equal(np.delete(setpoint.q, [1, 2]), np.delete(before, [1, 2]))
     assert not np.delete(setpoint.v, [1, 2]).any() and not np.delete(setpoint.a, [1, 2]).any()
     assert setpoint.arrived == 7.0 and not setpoint.ends(7.5, 0.5) and setpoint.ends(7.5625, 0.5)
+    setpoint.move(joints, np.array(rows), 8.0)
+    setpoint.move(setpoint.limits_of(NAMES[:1]), np.array([[0.7], [0.8], [0.9]]), 8.0, False)
+    np.testing.assert_array_equal(setpoint.v, [0.8, 0.3, 0.4] + [0.0] * 5)
+    np.testing.assert_array_equal(setpoint.a, [0.9, 0.5, 0.6] + [0.0] * 5)
+
+
+def test_tracking_adds_the_errors_times_the_gains():
+    setpoint = tracking(kp=3.0, kd=2.0)
+    q = np.array([0.3] * 3 + [-0.3] + [0.3] * 3 + [0.02])
+    setpoint.read(NAMES, (q, np.full(N, 0.125), ()), 0.0)
+    a = np.full(N, 0.5)
+    setpoint.track(q - 0.1, np.full(N, 0.0625), a)
+    np.testing.assert_allclose(a, 0.5 + 3.0 * 0.1 + 2.0 * 0.0625, rtol=1e-12)

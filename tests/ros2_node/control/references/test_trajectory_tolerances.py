@@ -46,6 +46,10 @@ def test_the_message_has_the_worst_joint_its_bound_and_the_source():
     assert path.violation(zero, 2.0 * big) == (
         "elbow differs by 0.8 in velocity from the trajectory, more than the goal's path_tolerance in velocity 0.5"
     )
+    (alone, _) = of(TrajectoryGoal(path={"elbow": 0.3}), **values)
+    assert "the goal's path_tolerance 0.3" in alone.violation(big, zero)
+    at_bounds = [path.violation(*x) for x in (([0.2, 0.3], zero), (zero, [0.0, 0.5]))]
+    assert at_bounds == ["", ""]
     assert near.end is TrajectoryEnd.GOAL_TOLERANCE_VIOLATED
     assert near.violation(big, zero) == ""
     assert near.violation(zero, np.array([0.06, 0.09])) == (

@@ -264,3 +264,20 @@ def test_a_pause_counts_as_a_twentieth_of_a_second(fleet):
     pushed = PushedArm(fleet)
     pushed.robot.references.body.follow(pushed.now - 1.0, True)
     assert not pushed.robot.state.twist_compliant.any()
+
+
+def test_a_body_that_is_not_enabled_stays_at_its_frame(fleet):
+    body = fleet.robots[0].references.body
+    state = body._state
+    for x in (state.pose_compliant, state.twist_compliant, state.contact_wrench):
+        x[:] = 0.5
+    body.follow(0.0, enabled=False)
+    np.testing.assert_array_equal(state.pose_compliant, state.pose_desired)
+    assert not state.twist_compliant.any() and not state.contact_wrench.any()
+
+
+def test_other_bounds_reach_the_sensor(fleet, monkeypatch):
+    body, changed = fleet.robots[0].references.body, []
+    monkeypatch.setattr(body.sensor, "change", changed.append)
+    body.change(fleet.settings)
+    assert changed == [fleet.settings]
