@@ -364,3 +364,22 @@ def test_a_task_that_no_robot_can_run_has_an_empty_record(
     trainer.save()
     whole = torch.load(tmp_path / "checkpoint.pt", weights_only=True)
     assert whole["deployment"] == {} and whole["others"] == []
+
+
+def test_totals_are_the_sums_of_a_step() -> None:
+    """Rewards, ends, falls and actions that are not finite; each reward and the length of the
+    episodes that ended."""
+    env = rl.VecEnv(Hold(), 5)
+    env.reset()
+    env.carried["age"][:2] = env.kernels.length - 2.0
+    ended = 0
+    for step in range(4):
+        action = torch.zeros(5, 2)
+        action[3, 0] = torch.nan if step == 1 else 0.0
+        _, reward, fell, timed_out, info = env.step(action)
+        lived = (info["episode"][n] for n in (*env.kernels.rewards, "length"))
+        wanted = [x.double().sum() for x in (reward, fell | timed_out, fell)]
+        wanted += [info["nonfinite_action"].double().sum(), *(x.double().sum() for x in lived)]
+        assert torch.allclose(env.totals(), torch.stack(wanted), rtol=1e-12)
+        ended += int(info["_final_obs"].sum())
+    assert ended == 3

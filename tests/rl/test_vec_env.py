@@ -233,25 +233,6 @@ def test_finite_rewards_whose_sum_overflows_are_no_mistake() -> None:
     assert torch.isfinite(reward).all() and torch.isinf(reward.sum())
 
 
-def test_totals_are_the_sums_of_a_step() -> None:
-    """Rewards, ends, falls and actions that are not finite; each reward and the length of the
-    episodes that ended."""
-    env = rl.VecEnv(Short(), 5)
-    env.reset()
-    env.carried["age"][:2] = 1.0
-    ended = 0
-    for step in range(4):
-        action = torch.zeros(5, 2)
-        action[3, 0] = torch.nan if step == 1 else 0.0
-        _, reward, fell, timed_out, info = env.step(action)
-        lived = (info["episode"][n] for n in (*env.kernels.rewards, "length"))
-        wanted = [x.double().sum() for x in (reward, fell | timed_out, fell)]
-        wanted += [info["nonfinite_action"].double().sum(), *(x.double().sum() for x in lived)]
-        assert torch.allclose(env.totals(), torch.stack(wanted), rtol=1e-12)
-        ended += int(info["_final_obs"].sum())
-    assert ended > 2
-
-
 @pytest.mark.parametrize("autoreset", ["same_step", "next_step"])
 @pytest.mark.parametrize("number", [np.nan, np.inf])
 def test_checks_that_would_wait_for_the_gpu_run_on_request(
