@@ -47,6 +47,7 @@ NUMBERS = {
         "SHORTEST_ENDING": 3,
         "LISTED": 4,
     },
+    "simulation.described_softness": {"SINGULAR": 1e-12},
     "simulation.drives": {
         "PRESSED": 0.01,
         "STOPPING": 4.0,

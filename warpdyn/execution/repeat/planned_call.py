@@ -83,7 +83,8 @@ class LaunchPlan:
         self.read = list(read)
         self.job = job.without_arrays()
         own = set(job.arrays).difference(read)
-        self.kept = [job.arrays[name] for name in own]
+        # In Python 3.11 a comprehension is a function call, which plans of plain calls need not make.
+        self.kept = [job.arrays[name] for name in own] if own else []
         """Arrays that the plan holds itself, such as numbers for gravity."""
         places = job.places
         inputs = dict(zip(job.inputs, places, strict=False))
