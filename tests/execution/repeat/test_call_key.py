@@ -79,7 +79,7 @@ def test_unknown_types_have_no_key() -> None:
 
 
 def test_calls_that_differ_in_one_respect_have_different_keys() -> None:
-    """In the model, in which input an array is, or in the names and the number of parts."""
+    """Each pair of calls differs in the model, in the inputs that are given, or in the parts of an input."""
     q, v, a = draw_states(2, 0)
     other = ARM.with_friction(viscous=0.1)
     keys = [

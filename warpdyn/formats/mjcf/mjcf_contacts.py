@@ -208,8 +208,8 @@ class MjcfContacts:
         for element in self.root.iterfind("contact/exclude"):
             for key in ("body1", "body2"):
                 if element.get(key) not in bodies:
-                    said = f'{key} is "{element.get(key)}", but no body has this name'
-                    raise self.values.refusal(element, said)
+                    message = f'{key} is "{element.get(key)}", but no body has this name'
+                    raise self.values.refusal(element, message)
         for element in () if self.are_disabled else self.root.iterfind("contact/pair"):
             pair = self._read_pair(element)
             same = any(set(pair.geoms) == set(each.geoms) for each in self.pairs)

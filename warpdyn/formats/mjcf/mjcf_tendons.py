@@ -41,16 +41,19 @@ def read_tendons(values: MjcfValues, root: Element, joints: Sequence[Joint]) -> 
 
 def unsupported_tendons(values: MjcfValues, root: Element) -> Iterator[str]:
     """The parts of tendons that a `Simulation` leaves out, in words."""
-    parts = set[str]()
-    for element in root.iterfind("tendon/*"):
-        written = values.attributes(element, TENDON, None)
-        if tag_name(element) == "spatial" and values.bounds(element, written, "range", "limited"):
-            parts.add("limits of spatial tendons")
-        if any(all_numbers(values, element, "frictionloss", written)):
-            parts.add("dry friction of tendons")
-    if "frictionloss" in values.flags.disabled:
-        parts.discard("dry friction of tendons")
-    yield from sorted(parts, reverse=True)
+    tendons = [(x, values.attributes(x, TENDON, None)) for x in root.iterfind("tendon/*")]
+    limits = [
+        values.bounds(element, written, "range", "limited")
+        for element, written in tendons
+        if tag_name(element) == "spatial"
+    ]
+    friction = [
+        x for each in tendons for x in all_numbers(values, each[0], "frictionloss", each[1])
+    ]
+    if any(limits):
+        yield "limits of spatial tendons"
+    if any(friction) and "frictionloss" not in values.flags.disabled:
+        yield "dry friction of tendons"
 
 
 def moving_tendons(tendons: Sequence[Tendon], still: Mapping[str, float]) -> list[Tendon]:
