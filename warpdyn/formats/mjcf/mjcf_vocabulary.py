@@ -143,8 +143,8 @@ def _check_element(values: MjcfValues, element: Element) -> None:
         values.ignore(f'attribute "{key}" of <{tag}>', element)
     for key, most in MOST_NUMBERS.items():
         if len(written.get(key, "").split()) > most:
-            said = f'{key} is "{written[key]}"; it must be at most {most} numbers'
-            raise values.refusal(element, said)
+            message = f'{key} is "{written[key]}"; it must be at most {most} numbers'
+            raise values.refusal(element, message)
     for key, words in CHOICES.items() if f"{above}/{tag}" == "mujoco/option" else ():
         values.choice(element, key, written, words[0], words)
 
@@ -156,8 +156,8 @@ def _check_names(values: MjcfValues, root: Element) -> None:
         for element in root.iterfind(f"worldbody//{tag}"):
             name = element.get("name", "")
             if name and name in names:
-                said = f'two {tag}s are named "{name}"; give each its own name'
-                raise values.refusal(element, said)
+                message = f'two {tag}s are named "{name}"; give each its own name'
+                raise values.refusal(element, message)
             names.add(name)
 
 
