@@ -9,6 +9,13 @@ import torch
 
 from warpdyn.rl.learners import networks
 
+ACTIVATION_FUNCTIONS = {
+    "elu": torch.nn.functional.elu,
+    "relu": torch.relu,
+    "silu": torch.nn.functional.silu,
+    "tanh": torch.tanh,
+}
+
 
 def test_mean_and_variance_cover_all_batches_of_observations() -> None:
     """The sizes of the batches do not matter."""
@@ -57,15 +64,25 @@ def test_hidden_layers_compute_in_bfloat16_on_request(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("activation", networks.ACTIVATIONS)
 @pytest.mark.parametrize("bfloat16", [False, True])
-def test_fixed_weights_give_the_same_bits(activation: str, bfloat16: bool) -> None:
+def test_outputs_and_gradients_are_those_of_autocast(activation: str, bfloat16: bool) -> None:
+    """Converted weights give the same bits, with or without gradients, and leave their input."""
     network = networks.Network(networks.Normalizer(3), 2, (64, 32), activation)
     seen = torch.randn(9, 3, generator=torch.Generator().manual_seed(0))
-    outputs = network.with_fixed_weights(bfloat16)
-    before = outputs(seen)
-    assert torch.equal(before, network.outputs(seen, bfloat16)) and not before.requires_grad
+    before, parameters = seen.clone(), list(network.parameters())
+    with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
+        hidden = seen
+        for layer in network.linear_layers[:-1]:
+            hidden = ACTIVATION_FUNCTIONS[activation](layer(hidden))
+    wanted = network.last(hidden.float())
+    outputs = network.outputs(seen, bfloat16)
+    assert torch.equal(outputs, wanted) and torch.equal(seen, before)
+    gradients = (torch.autograd.grad(x.square().sum(), parameters) for x in (outputs, wanted))
+    assert all(torch.equal(x, y) for x, y in zip(*gradients, strict=True))
     with torch.no_grad():
+        assert torch.equal(network.with_converted_weights(bfloat16)(seen), wanted)
         network.linear_layers[0].weight.mul_(2.0)
-    assert torch.equal(network.with_fixed_weights(bfloat16)(seen), network.outputs(seen, bfloat16))
+        now = network.with_converted_weights(bfloat16)(seen)
+    assert torch.equal(now, network.outputs(seen, bfloat16)) and not torch.equal(now, wanted)
 
 
 def test_flat_gradients_receive_those_of_a_backward_pass() -> None:

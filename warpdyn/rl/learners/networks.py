@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from torch import nn
@@ -10,13 +11,14 @@ from torch import nn
 from ..several_processes import Processes
 from ..task import TaskError
 
-ACTIVATIONS: dict[str, type[nn.Module]] = {
+ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
     "elu": nn.ELU,
-    "relu": nn.ReLU,
+    "relu": partial(nn.ReLU, inplace=True),
     "silu": nn.SiLU,
     "tanh": nn.Tanh,
 }
-"""Functions between two layers, by the names that a recipe uses."""
+"""Functions between two layers, by the names that a recipe uses. ReLU writes over its input: its
+derivative follows from its result, and an update then needs less memory."""
 
 SMALLEST_DEVIATION = 0.01
 """Added to the standard deviation of each observation before the division."""
@@ -99,24 +101,21 @@ class Network(nn.Module):
     def outputs(self, normalised: torch.Tensor, bfloat16: bool = False) -> torch.Tensor:
         """Outputs for normalised observations. The hidden layers may compute in bfloat16. The last
         layer is always in float32."""
-        with torch.autocast(normalised.device.type, torch.bfloat16, enabled=bfloat16):
-            hidden = self.hidden(normalised)
-        outputs: torch.Tensor = self.last(hidden.to(self.last.weight.dtype))
-        return outputs
+        return self.with_converted_weights(bfloat16)(normalised)
 
-    def with_fixed_weights(self, bfloat16: bool) -> Callable[[torch.Tensor], torch.Tensor]:
-        """A function that gives the same bits as `outputs` while the weights do not change, without
-        gradients: weights are converted to bfloat16 once, not in each call."""
+    def with_converted_weights(self, bfloat16: bool) -> Callable[[torch.Tensor], torch.Tensor]:
+        """`outputs` as a function, for many calls with the same weights: they are converted to the
+        precision of the hidden layers once. Make a new function when the weights have changed."""
         precision = torch.bfloat16 if bfloat16 else self.last.weight.dtype
-        *hidden, last = [(x.weight.detach(), x.bias.detach()) for x in self.linear_layers]
-        hidden = [(weight.to(precision), bias.to(precision)) for weight, bias in hidden]
+        *hidden, last = self.linear_layers
+        weights = [(x.weight.to(precision), x.bias.to(precision)) for x in hidden]
         activation = ACTIVATIONS[self.activation]()
 
         def outputs(normalised: torch.Tensor) -> torch.Tensor:
             x = normalised.to(precision)
-            for weight, bias in hidden:
+            for weight, bias in weights:
                 x = activation(nn.functional.linear(x, weight, bias))
-            return nn.functional.linear(x.to(last[0].dtype), *last)
+            return nn.functional.linear(x.to(last.weight.dtype), last.weight, last.bias)
 
         return outputs
 

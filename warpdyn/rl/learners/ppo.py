@@ -120,7 +120,7 @@ class PPO:
             rows[self._step].copy_(observations[group])
             self._seen[group][self._step].copy_(self.normalizers[group](observations[group]))
         if self._step == 0:
-            self._mean = self.actor.with_fixed_weights(self.bfloat16)
+            self._mean = self.actor.with_converted_weights(self.bfloat16)
         mean = self._mean(self._seen[self.groups[0]][self._step])
         # torch.normal gives the same bits, but waits for the GPU to check the deviations.
         action = torch.randn_like(mean).mul_(self.std).add_(mean)
@@ -187,7 +187,7 @@ class PPO:
         """All stored steps with their returns and advantages. Their order is drawn once for all
         passes, so that each batch is a slice."""
         recipe, (group, critic_group) = self.recipe, self.groups
-        value = self.critic.with_fixed_weights(self.bfloat16)
+        value = self.critic.with_converted_weights(self.bfloat16)
         # In parts, whose hidden layers stay in a processor's cache. A GPU takes all steps at once.
         seen = self._seen[critic_group].flatten(0, 1)
         parts = seen.chunk(1 if self._on_gpu else recipe.batches)
