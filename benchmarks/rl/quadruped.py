@@ -1,10 +1,13 @@
 """Figures of trained quadrupeds: speed errors, falls and return of policies, and their curves.
 
-    warpdyn train quadruped_velocity --iterations 850 --seed 0
-    python -m benchmarks.rl.quadruped runs/quadruped_velocity-0 runs/quadruped_velocity-1
+    warpdyn train quadruped_velocity --iterations 2400 --seed 0 --folder runs/long-0
+    warpdyn train quadruped_velocity --iterations 200 --seed 0 --init runs/long-0/checkpoint.pt
+        --set recipe.kl=0.002 --folder runs/quadruped_velocity-0
+    python -m benchmarks.rl.quadruped runs/quadruped_velocity-0 --earlier runs/long-0
 
-Each folder becomes an entry of `results/quadruped_velocity.json` and a curve. Other robots need the
-options of the training: `--name solo12 --robot solo12.urdf --stance ...`.
+Each folder becomes an entry of `results/quadruped_velocity.json` and a curve. `--earlier` has the
+folders of the trainings that they continue, in the same order. Other robots need the options of the
+training: `--name solo12 --robot solo12.urdf --stance ...`.
 """
 
 from __future__ import annotations
@@ -18,10 +21,18 @@ import torch
 
 from warpdyn import rl
 from warpdyn.cli.learning.task_from_options import add_quadruped, task_from_options
+from warpdyn.rl.disturbances import disturbed_tasks
+from warpdyn.rl.evaluation import evaluate_in
 
 RESULTS = Path(__file__).parent / "results"
 EVERY = 5
 """Lines of a curve that are kept: one in so many."""
+
+PUSHED = 1000
+"""Number of robots under pushes."""
+
+COUNTS = ("iteration", "steps", "seconds", "cpu_seconds")
+"""Entries of a curve's point that count from the beginning of its training."""
 
 
 def measure(env: rl.VecEnv, policy: rl.Policy, at_once: bool) -> dict[str, Any]:
@@ -60,35 +71,55 @@ def in_mujoco(task: rl.Task, policy: rl.Policy) -> dict[str, Any]:
     return {"kept": round(found.return_ratio, 4), "falls": falls, "envs": found.here.envs}
 
 
+def read_curves(folders: list[Path]) -> list[dict[str, Any]]:
+    """The curve of a training in several parts: each continues the counts of the one before."""
+    curve: list[dict[str, Any]] = []
+    for folder in folders:
+        before = curve[-1] if curve else {}
+        for line in (folder / "curve.jsonl").read_text().splitlines():
+            point = json.loads(line)
+            curve.append(point | {name: point[name] + before.get(name, 0) for name in COUNTS})
+    return curve
+
+
 def main() -> None:
     """Measure the policies in the folders, in warpdyn and in MuJoCo."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--earlier", nargs="+", type=Path, default=[], metavar="FOLDER")
     parser.add_argument("--name", default="quadruped_velocity")
     add_quadruped(parser)
     parser.set_defaults(settings=[])
     args = parser.parse_args()
     args.task = "quadruped_velocity"
+    if args.earlier and len(args.earlier) != len(args.folders):
+        parser.error(f"--earlier needs {len(args.folders)} folders, got {len(args.earlier)}")
+    parts = zip(args.earlier, args.folders, strict=True) if args.earlier else zip(args.folders)
     torch.set_num_threads(1)
-    env = rl.VecEnv(task_from_options(args), 1024, seed=99)
+    task = task_from_options(args)
+    env = rl.VecEnv(task, 1024, seed=99)
+    pushed = rl.VecEnv(disturbed_tasks(task)["push 1 m/s every 3 s"], PUSHED, seed=0)
     path = RESULTS / f"{args.name}.json"
     rows = json.loads(path.read_text()) if path.exists() else {}
-    for folder in args.folders:
-        policy = rl.Policy(folder / "policy.onnx")
-        curve = (folder / "curve.jsonl").read_text().splitlines()
-        last = json.loads(curve[-1])
+    for folders in parts:
+        policy = rl.Policy(folders[-1] / "policy.onnx")
+        curve = read_curves([*folders])
+        last = curve[-1]
+        under_pushes = evaluate_in(pushed, policy)
         seed = policy.about["seed"]
         rows[str(seed)] = {
             **{name: last[name] for name in ("iteration", "steps")},
             "cpu_seconds": round(last["cpu_seconds"]),
             "environment_share": round(last["environment_share"], 3),
-            **{name: policy.about[name] for name in ("command", "commit")},
+            "commands": [rl.Policy(x / "policy.onnx").about["command"] for x in folders],
+            "commit": policy.about["commit"],
             "gently": measure(env, policy, at_once=False),
             "at_once": measure(env, policy, at_once=True),
+            "pushed": {"falls": round(PUSHED * under_pushes.falls), "envs": PUSHED},
             "mujoco": in_mujoco(env.task, policy),
         }
         print(seed, json.dumps(rows[str(seed)]), flush=True)
-        kept = [line for k, line in enumerate(curve, 1) if k % EVERY == 0]
+        kept = [json.dumps(point) for k, point in enumerate(curve, 1) if k % EVERY == 0]
         (RESULTS / f"{args.name}-{seed}.jsonl").write_text("\n".join(kept) + "\n")
         path.write_text(json.dumps(rows, indent=1) + "\n")
 

@@ -201,6 +201,7 @@ class QuadrupedVelocity(CommandedQuadruped):
         batches=6,
         deviation=0.5,
         entropy=0.005,
+        layers=(128, 64, 64),
         vary=SIM_TO_REAL,
         practice={"seconds": 6.0, "command_seconds": 3.0},
         minutes=8.0,
@@ -264,6 +265,7 @@ class QuadrupedVelocityOnboard(QuadrupedVelocity):
     observations. The critic of its training observes the true state.
     """
 
+    recipe = replace(QuadrupedVelocity.recipe, layers=(128, 128, 64))
     history = ONBOARD_HISTORY
     groups = onboard_groups(
         "turning", "gravity", "command", "joints", "speeds", "last_action", "clock"
