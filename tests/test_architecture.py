@@ -117,7 +117,7 @@ LAZY = {
     "mujoco": set[str](),
     "tqdm": {"warpdyn/labels/labelling.py"},
     "pyarrow": {"warpdyn/logs/parquet_log.py", "warpdyn/logs/bag_log.py"},
-    "rosbags": {"warpdyn/logs/bag_log.py"},
+    "rosbags": {"warpdyn/logs/bag_log.py", "warpdyn/logs/bag_messages.py"},
     "ray": set[str](),
 }
 """Optional libraries, and the files that may import them when they are imported themselves."""

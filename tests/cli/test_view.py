@@ -24,7 +24,7 @@ def test_a_page_is_written_and_reported(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        (["--trajectory", "nowhere.csv"], "there is no file nowhere.csv"),
+        (["--trajectory", "nowhere.csv"], "nowhere.csv: there is no such file"),
         (["--record", "arm.mp4"], "arm.mp4 must end in .html for a page or .viser for a recording"),
         (["--png", "arm.gif"], "arm.gif must end in .png"),
         (["--png", "no/arm.png"], "no/arm.png cannot be written: there is no folder no"),
@@ -112,7 +112,7 @@ def test_the_topic_of_a_bag_can_be_chosen(
     assert "3 rows, 2 s" in said and len(player_states) == 1
     assert main(["view", "ur5e", *motion]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
-    assert "it has no topic /joint_states; joint states are on /arm/joint_states" in line
+    assert "it has no joint states on /joint_states, but on /arm/joint_states" in line
 
 
 @pytest.mark.parametrize(("host", "said"), [("0.0.0.0", True), ("127.0.0.1", False)])

@@ -159,32 +159,6 @@ def test_a_message_with_fewer_numbers_than_names_is_refused(tmp_path: Path) -> N
         list(log.parts(["position"], 1000, True))
 
 
-def test_errors_of_rosbags_are_reported_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is the first line, or the type of an error without words. An error of the disk is raised
-    unchanged."""
-    log = BagLog(write_bag(tmp_path / "a", T, Q), "/joint_states")
-    for error, said in (
-        (ValueError("odd\nlines"), "^rosbags cannot read it: odd$"),
-        (RuntimeError(), "^rosbags cannot read it: RuntimeError$"),
-        (bag_log.AnyReaderError("cut"), "^it is not a bag, or a part of one: cut$"),
-    ):
-        monkeypatch.setattr(bag_log.AnyReader, "deserialize", _raising(error))
-        with pytest.raises(LogError, match=said):
-            list(log.parts(["position"], 9, True))
-    monkeypatch.setattr(bag_log.AnyReader, "deserialize", _raising(PermissionError("not yours")))
-    with pytest.raises(PermissionError, match="not yours"):
-        list(log.parts(["position"], 9, True))
-
-
-def _raising(error: Exception) -> object:
-    def deserialize(*_: object) -> None:
-        raise error
-
-    return deserialize
-
-
 def test_an_abandoned_pass_closes_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files, made = [], bag_log.TemporaryFile
 
@@ -202,10 +176,3 @@ def test_an_abandoned_pass_closes_its_file(tmp_path: Path, monkeypatch: pytest.M
     assert [file.closed for file in files] == [True, False]
     log.close()
     assert files[1].closed
-
-
-def test_the_error_lists_the_topics_with_joint_states(tmp_path: Path) -> None:
-    bag = write_bag(tmp_path / "a", T, Q)
-    said = "it has no joint states on /arm, but on /joint_states; --topic chooses another"
-    with pytest.raises(LogError, match=f"^{said}$"):
-        BagLog(bag, "/arm")

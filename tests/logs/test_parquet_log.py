@@ -41,12 +41,16 @@ def test_columns_are_read_unchanged(tmp_path: Path, fixed: bool, rows: int) -> N
 
 
 def test_time_stamps_are_converted_to_seconds(tmp_path: Path) -> None:
-    """Arrow's time stamps may have any unit."""
+    """Arrow's time stamps and durations may have any unit. Seconds count from the first row of the
+    file, in every part and every pass, so that no digit of a late date is lost."""
+    late = 1_800_000_000
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)):
-        stamps = pa.array(np.arange(5), pa.timestamp(unit))
-        log = ParquetLog(write_parquet(tmp_path / f"{unit}.parquet", t=stamps))
-        (part,) = log.parts(["t"], 10, False)
-        assert np.allclose(part.numbers["t"], np.arange(5) * scale, rtol=1e-12)
+        for kind in (pa.timestamp(unit), pa.duration(unit)):
+            stamps = pa.array(late * round(1 / scale) + np.arange(5), kind)
+            log = ParquetLog(write_parquet(tmp_path / "a.parquet", t=stamps))
+            for rows in (2, 10):
+                found = [part.numbers["t"] for part in log.parts(["t"], rows, False)]
+                assert np.allclose(np.concatenate(found), np.arange(5) * scale, rtol=1e-12, atol=0)
 
 
 @pytest.mark.parametrize("fixed", [False, True])

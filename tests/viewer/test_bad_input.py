@@ -103,7 +103,7 @@ def of_a_file(text: str) -> Callable[[Any, Path], object]:
         (lambda page, _: page.trajectory(ARM, [HOME], speed=0.0), "speed must be above 0, got 0"),
         (lambda page, _: page.trajectory(ARM, [HOME], speed=np.inf), "must be above 0, got inf"),
         (of_a_file("time,panda_joint1\n0,0\n"), "it names no joint of ur5e: panda_joint1; columns"),
-        (of_a_file("elbow_joint,time\n0,0\n1\n"), "line 3 has 1 numbers, the first names 2"),
+        (of_a_file("elbow_joint,time\n0,0\n1\n"), "line 3 has 1 entries, the first names 2"),
         (of_a_file("elbow_joint,time\n0,0\nnan,1\n"), "not finite in 1 of 2 rows, first in row 1"),
         (lambda page, _: viewer.show(ARM, port=page.stage.server.get_port()), "cannot be used"),
         (lambda page, _: page.record("nowhere/arm.html"), "nowhere/arm.html cannot be written"),

@@ -46,6 +46,7 @@ NUMBERS = {
     },
     "trajectory_files": {
         "LARGEST": 2147483648,
+        "ROWS": 65536,
     },
 }
 

@@ -75,9 +75,7 @@ def test_joint_states_of_a_bag_are_read(tmp_path: Path, kind: str) -> None:
         assert np.allclose(motion.times, TIMES) and np.allclose(motion.q[:, 0, 0], Q[:, 0])
         assert np.allclose(motion.q[:, 0, 1], Q[[0, 1, 2, 2, 4], 1])
     assert len(files) == (kind == "mcap")
-    with pytest.raises(
-        viewer.ViewerError, match="no topic /arm; joint states are on /joint_states"
-    ):
+    with pytest.raises(viewer.ViewerError, match="no joint states on /arm, but on /joint_states"):
         read_trajectory(ARM, path, "/arm")
 
 
@@ -85,16 +83,17 @@ def test_joint_states_of_a_bag_are_read(tmp_path: Path, kind: str) -> None:
     ("name", "text", "error"),
     [
         ("a.csv", "time,wheel\n0,1\n", "it names no joint of double_pendulum: wheel; columns are"),
-        ("a.csv", f"time,{FIRST}\n0,1\n1\n", "line 3 has 1 numbers, the first names 2"),
-        ("a.csv", f"time,{FIRST}\n\n0,1\n\n1\n", "line 5 has 1 numbers, the first names 2"),
-        ("a.csv", f"time,{FIRST}\n0,fast\n", "not a table of numbers with a header line"),
-        ("a.csv", f"time,{FIRST}\n0,1\n1,\n", "not finite in 1 of 2 rows, first in row 1"),
-        ("a.npz", "no archive", "it is not an .npz file, which numpy.savez writes"),
-        ("a.mcap", "no bag", "rosbags cannot read it"),
+        ("a.csv", f"time,{FIRST}\n", "it has no rows"),
+        ("a.csv", f"time,{FIRST}\n0,1\n1\n", "line 3 has 1 entries, the first names 2"),
+        ("a.csv", f"time,{FIRST}\n\n0,1\n\n1\n", "line 5 has 1 entries, the first names 2"),
+        ("a.csv", f"time,{FIRST}\n0,fast\n", f"line 2: {FIRST} is 'fast', not a number"),
+        ("a.csv", f"time,{FIRST}\n0,1\n1,\n", f"line 3: {FIRST} is '', not a number"),
+        ("a.npz", "no archive", "it is no .npz file, or a part of one; numpy.savez writes them"),
+        ("a.mcap", "no bag", "it is not a bag, or a part of one: "),
         (
             "a.txt",
             "",
-            "a trajectory must be .npz, .csv, .parquet, .bag, .mcap, .db3, or the folder of a bag",
+            "it is none of .parquet, .npz, .csv, .bag, .mcap, .db3, and no folder of a bag",
         ),
     ],
 )
@@ -113,13 +112,15 @@ def test_a_parquet_file_without_pyarrow_is_refused(
     path = tmp_path / "a.parquet"
     path.write_bytes(b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(viewer.ViewerError, match="pip install pyarrow") as caught:
+    monkeypatch.delitem(sys.modules, "warpdyn.logs.parquet_log", raising=False)
+    message = r"need pyarrow, which is not installed: pip install '.\[labels\]'"
+    with pytest.raises(viewer.ViewerError, match=message) as caught:
         read_trajectory(ARM, path)
     assert "\n" not in str(caught.value)
 
 
 def test_a_missing_file_is_refused() -> None:
-    with pytest.raises(viewer.ViewerError, match=r"there is no file nowhere\.csv"):
+    with pytest.raises(viewer.ViewerError, match=r"nowhere\.csv: there is no such file"):
         read_trajectory(ARM, Path("nowhere.csv"))
 
 
@@ -131,7 +132,7 @@ def test_a_broken_archive_is_refused_with_its_name(tmp_path: Path, save: Any) ->
     data = bytearray(path.read_bytes())
     data[200:260] = bytes(60)
     path.write_bytes(data)
-    with pytest.raises(viewer.ViewerError, match="numpy cannot read it") as caught:
+    with pytest.raises(viewer.ViewerError, match="NumPy cannot read it") as caught:
         read_trajectory(ARM, path)
     assert str(path) in str(caught.value)
 
@@ -183,19 +184,18 @@ def test_refusals_of_files_have_the_documented_text(tmp_path: Path) -> None:
     """The file has no joint of the robot, no column, or another format."""
     path = tmp_path / "a.csv"
     for text, said in (
-        ("a,b,c,d,e,f\n" + "1,2,3,4,5,6\n", "a, b, c, d, e"),
+        ("a,b,c,d,e,f\n" + "1,2,3,4,5,6\n", "a, b, c, d, e ..."),
         ("time\n0\n1\n", "nothing"),
     ):
         path.write_text(text)
         wanted = (
-            f"{path}: it names no joint of double_pendulum: {said}; columns are {FIRST}, {SECOND} "
-            "..., or q0 to q1"
+            f"{path}: it names no joint of double_pendulum: {said}; columns are {FIRST}, {SECOND}, "
+            "or q0 to q1"
         )
         with pytest.raises(viewer.ViewerError, match=f"^{re.escape(wanted)}$"):
             read_trajectory(ARM, path)
     (tmp_path / "folder").mkdir()
-    pytest.importorskip("rosbags")
-    with pytest.raises(viewer.ViewerError, match=f"^{re.escape(str(tmp_path))}/folder: rosbags "):
+    with pytest.raises(viewer.ViewerError, match=r"/folder: it is none of .*, and no folder of a"):
         read_trajectory(ARM, tmp_path / "folder")
 
 
@@ -217,7 +217,44 @@ def test_a_bag_without_messages_and_one_without_its_package(
     assert motion.q[:, 0].tolist() == [[1.0, 2.0], [1.0, 2.0], [3.0, 2.0]]
     assert motion.times == pytest.approx([0.0, 1.0, 2.0], abs=1e-5)
     monkeypatch.setitem(sys.modules, "rosbags.highlevel", None)
+    monkeypatch.delitem(sys.modules, "warpdyn.logs.bag_messages")
     with pytest.raises(
         viewer.ViewerError, match="reading it needs the package rosbags, which is not inst"
     ):
         read_trajectory(ARM, bag)
+
+
+def test_text_is_ignored_in_a_table_and_refused_where_numbers_belong(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"note,{FIRST},time\nbegin,0.5,0\nend,1.5,2\n")
+    motion = read_trajectory(ARM, path)
+    assert motion.q[:, 0, 0].tolist() == [0.5, 1.5] and motion.times.tolist() == [0.0, 2.0]
+    np.savez(tmp_path / "b.npz", **{FIRST: Q[:, 0], "time": np.array(list("abcde"))})
+    with pytest.raises(viewer.ViewerError, match=r"array time is <U1, not numbers$"):
+        read_trajectory(ARM, tmp_path / "b.npz")
+
+
+def test_arrays_of_an_archive_have_equal_lengths(tmp_path: Path) -> None:
+    """Several robots are one array; others are not looked at."""
+    path = tmp_path / "a.npz"
+    np.savez(path, q=np.stack([Q, 2 * Q], axis=1), time=TIMES, rate=np.array(4.0))
+    assert np.allclose(read_trajectory(ARM, path).q, np.stack([Q, 2 * Q], axis=1))
+    np.savez(path, q0=Q[:, 0], q1=Q[:4, 1])
+    message = "its arrays have different numbers of rows: q0 5, q1 4$"
+    with pytest.raises(viewer.ViewerError, match=message):
+        read_trajectory(ARM, path)
+
+
+def test_a_message_with_another_number_of_positions_than_names_is_refused(tmp_path: Path) -> None:
+    """A message without positions, of a publisher of velocities, moves nothing."""
+    pytest.importorskip("rosbags")
+    rows: list[JointRow] = [
+        (10**9, [FIRST, SECOND], [1.0, 2.0], [], []),
+        (2 * 10**9, [FIRST, SECOND], [], [1.0, 1.0], []),
+    ]
+    motion = read_trajectory(ARM, write_messages(tmp_path / "a", rows))
+    assert motion.q[:, 0].tolist() == [[1.0, 2.0], [1.0, 2.0]]
+    rows.append((3 * 10**9, [FIRST, SECOND], [1.0], [], []))
+    message = "message 2 on /joint_states names 2 joints and has 1 positions$"
+    with pytest.raises(viewer.ViewerError, match=message):
+        read_trajectory(ARM, write_messages(tmp_path / "b", rows))

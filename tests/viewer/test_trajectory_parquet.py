@@ -59,7 +59,7 @@ def test_joints_without_a_column_do_not_move(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("columns", "error"),
     [
-        ({FIRST: [0.0, None], "time": [0.0, 1.0]}, "not finite in 1 of 2 rows, first in row 1"),
+        ({FIRST: [0.0, None], "time": [0.0, 1.0]}, f"column {FIRST} has an empty entry in row 1"),
         ({FIRST: [0.0, np.nan, np.inf]}, "not finite in 2 of 3 rows, first in row 1"),
         (
             {"panda_joint1": [0.0]},
@@ -92,7 +92,7 @@ def test_an_unreadable_file_is_refused_with_its_name(tmp_path: Path) -> None:
     path = tmp_path / "log.parquet"
     for content in (b"", b"PAR1 and then nothing of it"):
         path.write_bytes(content)
-        with pytest.raises(viewer.ViewerError, match="pyarrow cannot read it: ") as caught:
+        with pytest.raises(viewer.ViewerError, match=r"it is (not a Parquet file|empty)") as caught:
             read_trajectory(ARM, path)
         assert str(caught.value).startswith(f"{path}: ") and "\n" not in str(caught.value)
 

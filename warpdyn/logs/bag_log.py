@@ -13,12 +13,10 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 import numpy as np
-from rosbags.highlevel import AnyReader, AnyReaderError
-from rosbags.interfaces import Connection
-from rosbags.typesys import Stores, get_typestore
 
+from .bag_messages import joint_state_messages
 from .parquet_log import ParquetWriter, record_batch
-from .records import Labels, LogError, LogPart, join_names
+from .records import Labels, LogError, LogPart
 
 LOOKED_AT = 200
 """Number of messages within which every joint must be named; publishers may split a robot into
@@ -56,31 +54,9 @@ class BagLog:
     def _messages(self) -> Iterator[tuple[int, Any]]:
         """Stamps [ns] and messages. A message without a stamp of its own has the time of its
         recording."""
-        store = get_typestore(Stores.LATEST)
-        try:
-            with AnyReader([self.path], default_typestore=store) as reader:
-                connections = self._connections(reader)
-                for connection, received, data in reader.messages(connections=connections):
-                    message: Any = reader.deserialize(data, connection.msgtype)
-                    stamp = message.header.stamp
-                    yield stamp.sec * 10**9 + stamp.nanosec or received, message
-        except (LogError, GeneratorExit, FileNotFoundError, PermissionError):
-            raise
-        except Exception as error:  # rosbags and its packers have a class for each cause
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            if isinstance(error, AnyReaderError):
-                raise LogError(f"it is not a bag, or a part of one: {reason}") from None
-            raise LogError(f"rosbags cannot read it: {reason}") from None
-
-    def _connections(self, reader: AnyReader) -> list[Connection]:
-        chosen = [c for c in reader.connections if c.topic == self.topic]
-        if not chosen or "JointState" not in chosen[0].msgtype:
-            others = [c.topic for c in reader.connections if "JointState" in c.msgtype]
-            raise LogError(
-                f"it has no joint states on {self.topic}, but on {join_names(others)}; "
-                "--topic chooses another"
-            )
-        return chosen
+        for received, message in joint_state_messages(self.path, self.topic):
+            stamp = message.header.stamp
+            yield stamp.sec * 10**9 + stamp.nanosec or received, message
 
     def width(self, name: str) -> int | None:
         """The number of joints, for the columns of lists."""

@@ -12,10 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from .records import Labels, LogError, LogPart
+from .records import Labels, LogError, LogPart, reason_of
 
 METADATA = "warpdyn"
 """Name of the array that holds the meaning of labels, as JSON."""
+
+
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of an archive by name. Raises LogError if it cannot be read."""
+    if not zipfile.is_zipfile(path):
+        raise LogError("it is no .npz file, or a part of one; numpy.savez writes them")
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {n: np.asarray(file[n]) for n in file.files}
+    except (FileNotFoundError, PermissionError):
+        raise
+    except (ValueError, zipfile.BadZipFile, zlib.error, OSError, EOFError, KeyError) as error:
+        raise LogError(f"NumPy cannot read it: {reason_of(error)}") from None
 
 
 class NpzLog:
@@ -24,13 +37,7 @@ class NpzLog:
     def __init__(self, path: Path):
         self.path = path
         self.fixed, self.notes = True, list[str]()
-        if not zipfile.is_zipfile(path):
-            raise LogError("it is no .npz file, or a part of one; numpy.savez writes them")
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                self._arrays = {n: np.asarray(file[n]) for n in file.files}
-        except (ValueError, zipfile.BadZipFile, zlib.error, KeyError, EOFError) as error:
-            raise LogError(f"NumPy cannot read it: {str(error).splitlines()[0]}") from None
+        self._arrays = read_arrays(path)
         self.names = list(self._arrays)
         lengths = [len(x) for x in self._arrays.values() if x.ndim]
         self.rows: int | None = max(lengths, key=lengths.count, default=0)

@@ -17,14 +17,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .records import Label, Labels, LogError, LogPart, join_names
+from .records import Label, Labels, LogError, LogPart, join_names, reason_of
 
 BUFFER = 1 << 20
 """Number of bytes read at a time; without it whole column chunks are read, however long a row group
 is."""
 
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-"""Units of Arrow's time stamps."""
+"""Units of Arrow's time stamps and durations."""
 
 METADATA = b"warpdyn"
 """Key for the meaning of labels, in the schema and in each label's field."""
@@ -44,6 +44,7 @@ class ParquetLog:
         kinds = [self._schema.field(name).type for name in self.names]
         self.fixed = any(map(pa.types.is_fixed_size_list, kinds))
         self._widths: dict[str, int | None] = {}
+        self._first_ticks: dict[str, int] = {}
 
     def width(self, name: str) -> int | None:
         """The number of entries in a row: for a fixed-size list from its type, else that of the
@@ -54,9 +55,9 @@ class ParquetLog:
 
     def _width(self, name: str) -> int | None:
         kind = self._schema.field(name).type
-        if _plain(kind):
+        if _is_number(kind) or _is_time(kind):
             return None
-        if not _is_list(kind) or not _plain(kind.value_type):
+        if not _is_list(kind) or not _is_number(kind.value_type):
             raise LogError(f"column {name} holds {kind}, not numbers")
         if pa.types.is_fixed_size_list(kind):
             return int(kind.list_size)
@@ -89,11 +90,16 @@ class ParquetLog:
                 begin += batch.num_rows
 
     def _values(self, name: str, array: Any, begin: int) -> np.ndarray:
-        """A column as a NumPy array, without a copy if possible."""
+        """A column as a NumPy array, without a copy if possible. Time stamps and durations become
+        seconds since the file's first row."""
         if array.null_count:
             row = begin + int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))
             raise LogError(f"column {name} has an empty entry in row {row}; cut such rows out")
         kind = array.type
+        if _is_time(kind):
+            # Whole ticks are subtracted: seconds since 1970 would have a resolution of 0.2 us.
+            ticks = array.cast(pa.int64()).to_numpy(zero_copy_only=False)
+            return (ticks - self._first_ticks.setdefault(name, ticks[0])) * SECONDS[kind.unit]
         if not _is_list(kind):
             return _numbers(array)
         n = self.width(name) or 0
@@ -191,9 +197,12 @@ def record_batch(columns: Mapping[str, np.ndarray]) -> Any:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _plain(kind: Any) -> bool:
-    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_timestamp)
-    return any(test(kind) for test in tests)
+def _is_number(kind: Any) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _is_time(kind: Any) -> bool:
+    return bool(pa.types.is_timestamp(kind) or pa.types.is_duration(kind))
 
 
 def _is_list(kind: Any) -> bool:
@@ -202,12 +211,7 @@ def _is_list(kind: Any) -> bool:
 
 
 def _numbers(array: Any) -> np.ndarray:
-    """The array's numbers: float32 stays, time stamps become seconds, and all other types
-    float64."""
-    kind = array.type
-    if pa.types.is_timestamp(kind):
-        ticks = array.cast(pa.int64()).to_numpy(zero_copy_only=False)
-        return ticks * SECONDS[kind.unit]
+    """The array's numbers: float32 stays, and all other types become float64."""
     values = array.to_numpy(zero_copy_only=False)
     return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
 
@@ -247,5 +251,4 @@ def _mistakes(what: str) -> Iterator[None]:
     except (FileNotFoundError, PermissionError, IsADirectoryError):
         raise
     except (pa.ArrowException, OSError, EOFError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise LogError(f"{what}: {reason}") from None
+        raise LogError(f"{what}: {reason_of(error)}") from None

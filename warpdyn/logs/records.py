@@ -99,6 +99,11 @@ class Log(Protocol):
         """Close the file."""
 
 
+def reason_of(error: Exception) -> str:
+    """The first line of an error's message, or its class if it has none."""
+    return str(error).partition("\n")[0] or type(error).__name__
+
+
 def join_names(names: Sequence[str], most: int = 8) -> str:
     """Names for a message."""
     return ", ".join(names[:most]) + (" ..." if len(names) > most else "") or "nothing"

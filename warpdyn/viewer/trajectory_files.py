@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import zipfile
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from ..logs.npz_log import read_arrays
+from ..logs.open_log import kind_of_log, open_log
+from ..logs.records import LogError, join_names
 from ..model import Model
 from ..model.optional_packages import install_extra
 from .stage import ViewerError
 from .trajectory import Trajectory
 
-TIMES = ("time", "times", "t", "stamp", "seconds")
-"""Possible names of a column of times."""
+TIMES = ("timestamp", "time", "times", "t", "stamp", "seconds")
+"""Possible names of a column of times; the first of them that a file has is read."""
 
 LARGEST = 2 * 2**30
 """Largest size of a trajectory file in bytes."""
+
+ROWS = 1 << 16
+"""Rows of a table that are read at a time."""
 
 Columns = Mapping[str, np.ndarray]
 
@@ -29,140 +31,97 @@ def read_trajectory(model: Model, path: Path, topic: str = "/joint_states") -> T
     """The trajectory of a model in a file.
 
     The columns, or arrays by name, are positions with the joints' names, or `q` (T, nq), or q0, q1,
-    ..., and times with one of the names in `TIMES`. topic: of a bag's sensor_msgs/JointState
-    messages.
+    ..., and times with one of the names in `TIMES`; other columns are not read. topic: of a bag's
+    sensor_msgs/JointState messages. Raises ViewerError if the file cannot be read.
     """
-    read = READERS.get(path.suffix.lower(), _bag if path.is_dir() else None)
-    if read is None:
-        raise ViewerError(
-            f"{path}: a trajectory must be {', '.join(READERS)}, or the folder of a bag"
-        )
-    if not path.exists():
-        raise ViewerError(f"there is no file {path}")
     if path.is_file() and path.stat().st_size > LARGEST:
         raise ViewerError(f"{path} has more than {LARGEST // 2**30} GiB; read a part of it")
+    kind = kind_of_log(path) if path.exists() else None
     try:
-        columns = read(path, topic)
+        if kind == "bag":
+            columns = _joint_states(model, path, topic)
+        else:
+            columns = _arrays(model, path) if kind == "npz" else _table(model, path)
         times = next((columns[n] for n in TIMES if n in columns), None)
-        rest = {n: x for n, x in columns.items() if n not in TIMES}
-        return Trajectory.of(model, _positions(model, rest), times)
-    except ViewerError as error:
+        positions = {n: x for n, x in columns.items() if n not in TIMES}
+        if all(n in model.coordinates for n in positions):
+            return Trajectory.of(model, positions, times)
+        q = positions["q"] if "q" in positions else np.stack(list(positions.values()), axis=-1)
+        return Trajectory.of(model, q, times)
+    except (LogError, ViewerError) as error:
         raise ViewerError(f"{path}: {error}") from None
 
 
-def _positions(model: Model, columns: Columns) -> Any:
-    """Configurations (T, nq), or positions by joint."""
-    if "q" in columns:
-        return columns["q"]
+def _column_names(model: Model, names: Sequence[str]) -> list[str]:
+    """The columns to read: those of the configuration, and one of times if there is any."""
+    times = [n for n in TIMES if n in names][:1]
     numbered = [f"q{k}" for k in range(model.nq)]
-    if all(n in columns for n in numbered):
-        return np.stack([columns[n] for n in numbered], axis=-1)
-    known = {n: x for n, x in columns.items() if n in model.coordinates}
-    if not known:
+    if "q" in names and "q" not in model.coordinates:
+        return ["q", *times]
+    if all(n in names for n in numbered):
+        return [*numbered, *times]
+    joints = [n for n in names if n in model.coordinates and n not in times]
+    if not joints:
+        others = [n for n in names if n not in times]
         raise ViewerError(
-            f"it names no joint of {model.name}: {', '.join(list(columns)[:5]) or 'nothing'}; columns are "
-            f"{', '.join(list(model.coordinates)[:4])} ..., or q0 to q{model.nq - 1}"
+            f"it names no joint of {model.name}: {join_names(others, 5)}; columns are "
+            f"{join_names(list(model.coordinates), 4)}, or q0 to q{model.nq - 1}"
         )
-    return known
+    return [*joints, *times]
 
 
-def _npz(path: Path, _: str) -> Columns:
-    if not zipfile.is_zipfile(path):
-        raise ViewerError("it is not an .npz file, which numpy.savez writes")
+def _arrays(model: Model, path: Path) -> Columns:
+    arrays = read_arrays(path)
+    columns = {n: arrays[n] for n in _column_names(model, list(arrays))}
+    for name, x in columns.items():
+        if x.dtype.kind not in "fiu":
+            raise ViewerError(f"array {name} is {x.dtype}, not numbers")
+    lengths = {n: len(x) if x.ndim else 1 for n, x in columns.items()}
+    if len(set(lengths.values())) > 1:
+        rows = join_names([f"{n} {count}" for n, count in lengths.items()])
+        raise ViewerError(f"its arrays have different numbers of rows: {rows}")
+    return columns
+
+
+def _table(model: Model, path: Path) -> Columns:
+    log = open_log(path)
     try:
-        with np.load(path) as file:
-            return {n: np.asarray(file[n], dtype=float) for n in file.files}
-    except (ValueError, zipfile.BadZipFile, zlib.error, OSError, EOFError, KeyError) as error:
-        raise ViewerError(f"numpy cannot read it: {error}") from None
+        names = _column_names(model, log.names)
+        for name in names:
+            log.width(name)  # raises LogError for a column of text
+        parts = list(log.parts(names, ROWS, whole=False))
+    finally:
+        log.close()
+    if not parts:
+        raise ViewerError("it has no rows")
+    return {n: np.concatenate([part.numbers[n] for part in parts]) for n in names}
 
 
-def _csv(path: Path, _: str) -> Columns:
+def _joint_states(model: Model, path: Path, topic: str) -> Columns:
+    """Positions by joint, and times of recording since the first message. A joint that a message
+    leaves out keeps its position; before it is first named, it has its first position."""
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = csv.reader(file)
-            names = [n.strip() for n in next(rows, [])]
-            lines = [(rows.line_num, row) for row in rows if row]
-            numbers = [[float(x) if x.strip() else np.nan for x in row] for _, row in lines]
-    except (ValueError, UnicodeDecodeError, csv.Error) as error:
-        raise ViewerError(f"it is not a table of numbers with a header line: {error}") from None
-    for line, row in lines:
-        if len(row) != len(names):
-            raise ViewerError(f"line {line} has {len(row)} numbers, the first names {len(names)}")
-    table = np.array(numbers, dtype=float).reshape(len(numbers), len(names))
-    return dict(zip(names, table.T, strict=True))
-
-
-def _parquet(path: Path, _: str) -> Columns:
-    try:
-        import pyarrow.parquet as parquet
-    except ImportError:
-        raise ViewerError(
-            "reading it needs the package pyarrow, which is not installed: pip install pyarrow"
-        ) from None
-    try:
-        table = parquet.read_table(path)
-        columns = {n: _numbers(np.asarray(table[n].to_numpy())) for n in table.column_names}
-        return {n: x for n, x in columns.items() if x is not None}
-    except Exception as error:  # pyarrow has its own class for each cause
-        raise ViewerError(f"pyarrow cannot read it: {str(error).splitlines()[0]}") from None
-
-
-def _numbers(column: np.ndarray) -> np.ndarray | None:
-    """A column as floats: lists as rows, timestamps as seconds after the first one; None for
-    text."""
-    if column.dtype.kind in "mM":
-        return np.asarray((column - column[:1]) / np.timedelta64(1, "s"))
-    try:
-        return np.array(column.tolist(), dtype=float)
-    except (ValueError, TypeError):
-        return None
-
-
-def _bag(path: Path, topic: str) -> Columns:
-    """Joint states of a ROS 1 or ROS 2 bag; a joint that a message leaves out keeps its
-    position."""
-    try:
-        from rosbags.highlevel import AnyReader
-        from rosbags.typesys import Stores, get_typestore
+        from ..logs.bag_messages import joint_state_messages
     except ImportError:
         raise ViewerError(
             f"reading it needs the package rosbags, which is not installed: {install_extra('viewer')}"
         ) from None
-    stamps: list[float] = []
+    stamps: list[int] = []
     rows: list[dict[str, float]] = []
     latest: dict[str, float] = {}
-    try:
-        with AnyReader([path], default_typestore=get_typestore(Stores.LATEST)) as reader:
-            found = [c for c in reader.connections if c.topic == topic]
-            if not found:
-                others = [c.topic for c in reader.connections if "JointState" in c.msgtype]
-                raise ViewerError(
-                    f"it has no topic {topic}; joint states are on {', '.join(others) or 'none'}"
-                )
-            for connection, stamp, data in reader.messages(connections=found):
-                message: Any = reader.deserialize(data, connection.msgtype)
-                latest = latest | dict(
-                    zip(message.name, map(float, message.position), strict=False)
-                )
-                stamps.append(stamp * 1e-9)
-                rows.append(latest)
-    except ViewerError:
-        raise
-    except Exception as error:  # rosbags has its own class for each cause
-        raise ViewerError(f"rosbags cannot read it: {str(error).splitlines()[0]}") from None
+    for received, message in joint_state_messages(path, topic):
+        if len(message.position) not in (0, len(message.name)):
+            raise ViewerError(
+                f"message {len(rows)} on {topic} names {len(message.name)} joints and has "
+                f"{len(message.position)} positions"
+            )
+        latest = latest | dict(zip(message.name, map(float, message.position), strict=False))
+        stamps.append(received)
+        rows.append(latest)
     if not rows:
         raise ViewerError(f"its topic {topic} has no messages")
-    first = {n: next(row[n] for row in rows if n in row) for n in latest}
-    columns = {n: np.array([row.get(n, first[n]) for row in rows]) for n in latest}
-    return {**columns, "time": np.array(stamps) - stamps[0]}
-
-
-READERS: Mapping[str, Callable[[Path, str], Columns]] = {
-    ".npz": _npz,
-    ".csv": _csv,
-    ".parquet": _parquet,
-    ".bag": _bag,
-    ".mcap": _bag,
-    ".db3": _bag,
-}
-"""Readers of files, by suffix."""
+    columns = {"time": (np.array(stamps) - stamps[0]) * 1e-9}
+    for name in _column_names(model, ["time", *latest])[:-1]:
+        first = next(row[name] for row in rows if name in row)
+        columns[name] = np.array([row.get(name, first) for row in rows])
+    return columns
