@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
+from warpdyn.model.names import spelling_hint
 from warpdyn.user_kernels.own_kernel import OwnKernel
 
 from ..control.settings.node_settings import BY_NAME, LAW_INPUTS, PARAMETERS, Settings
@@ -52,9 +52,8 @@ def unknown_overrides(node: Node) -> list[str]:
     unknown = [n for n in names if not node.has_parameter(n) and not n.startswith(QOS)]
     texts = []
     for name in unknown:
-        near = get_close_matches(name, list(BY_NAME), n=1)
-        there = f"did you mean {near[0]}?" if near else "ros2 param list has the names"
-        texts.append(f"parameter {name} has no effect: this node has none of that name; {there}")
+        hint = spelling_hint(name, BY_NAME) or "; ros2 param list has the names"
+        texts.append(f"parameter {name} has no effect: this node has none of that name{hint}")
     return texts
 
 

@@ -220,7 +220,7 @@ def test_xacro_files_are_expanded_with_command_line_arguments(
     assert main(["info", str(path), "--xacro-arg", "prefix:=left_"]) == 0
     assert "left_base" in capsys.readouterr().out
     assert main(["info", str(path), "--xacro-arg", "prefx:=left_"]) == 2
-    assert "did you mean prefix?" in capsys.readouterr().err
+    assert "did you mean 'prefix'?" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["info", str(path), "--xacro-arg", "prefix=left_"])
 

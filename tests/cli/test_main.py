@@ -164,13 +164,13 @@ def test_a_closed_output_pipe_is_no_error():
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["inof", "panda"], "there is no command 'inof'; did you mean info?"),
+        (["inof", "panda"], "there is no command 'inof'; did you mean 'info'?"),
         (["zzz"], "there is no command 'zzz'; warpdyn --help lists the commands"),
-        (["export", "ur5e", "rnea", "--otu", "x.hpp"], "did you mean --out?"),
-        (["export", "ur5e", "rnea", "--otu=x.hpp"], "did you mean --out?"),
-        (["label", "robot", "log.csv", "--otu", "x"], "did you mean --out?"),
-        (["bench", "panda", "--bacth", "4"], "did you mean --batch?"),
-        (["check", "panda", "--frmae", "x"], "did you mean --frame?"),
+        (["export", "ur5e", "rnea", "--otu", "x.hpp"], "did you mean '--out'?"),
+        (["export", "ur5e", "rnea", "--otu=x.hpp"], "did you mean '--out'?"),
+        (["label", "robot", "log.csv", "--otu", "x"], "did you mean '--out'?"),
+        (["bench", "panda", "--bacth", "4"], "did you mean '--batch'?"),
+        (["check", "panda", "--frmae", "x"], "did you mean '--frame'?"),
         (["bench", "panda", "--batch", "0"], "--batch: must be a whole number of at least 1, got"),
     ],
 )

@@ -69,7 +69,9 @@ def test_config_prints_its_switches() -> None:
 def test_an_unknown_switch_is_refused() -> None:
     """Otherwise a misspelt switch would be set and change nothing."""
     config = Config()
-    with pytest.raises(AttributeError, match="no switch 'compile_message'; did you mean compile_m"):
+    with pytest.raises(
+        AttributeError, match="no switch 'compile_message'; did you mean 'compile_m"
+    ):
         config.compile_message = False  # type: ignore[attr-defined]
     with pytest.raises(AttributeError, match="there are debug, compile_messages, compile"):
         config.quiet = True  # type: ignore[attr-defined]
@@ -93,7 +95,7 @@ def test_two_calls_precede_a_compile_by_default(monkeypatch: pytest.MonkeyPatch)
     switches = Config()
     with pytest.raises(TypeError, match=r"^wd.config.debug must be True or False, got 1$"):
         switches.debug = 1  # type: ignore[assignment]
-    with pytest.raises(AttributeError, match=r"no switch 'debgu'; did you mean debug\?$"):
+    with pytest.raises(AttributeError, match=r"no switch 'debgu'; did you mean 'debug'\?$"):
         switches.debgu = True  # type: ignore[attr-defined]
     with pytest.raises(AttributeError, match=r"no switch 'xyz'; there are .*debug.*compile"):
         switches.xyz = True  # type: ignore[attr-defined]

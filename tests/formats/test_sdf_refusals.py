@@ -46,7 +46,7 @@ BAD = {
     ),
     "unknown parent": (
         robot(AB, joint(parent="aa")),
-        ['its parent is "aa", but model "m" has no such frame', "mean a?"],
+        ['its parent is "aa", but model "m" has no such frame', "mean 'a'?"],
     ),
     "unknown child": (robot(AB, joint(child="x::y")), ['its child is "x::y"', "there are a, b, j"]),
     "one end": (robot(AB, joint(child="a")), ['closes a loop between "a" and "a"']),

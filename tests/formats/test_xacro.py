@@ -97,7 +97,7 @@ def test_unknown_arguments_are_refused(path: Path) -> None:
     includes."""
     pytest.importorskip("xacro")
     with pytest.raises(
-        ModelError, match=r'no argument "lenght"; did you mean length.* has length, tool'
+        ModelError, match=r"no argument .lenght.; did you mean 'length'.* has length, tool"
     ):
         load_xacro(path, lenght=3)
     with pytest.raises(ModelError, match='no argument "x"; the file has length, tool'):

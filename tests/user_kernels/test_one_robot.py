@@ -200,8 +200,8 @@ def test_env_is_the_number_of_the_environment() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (lambda robot, q: robot.jacobain(q, frame="x"), "no 'jacobain'; did you mean jacobian"),
-        (lambda robot, q: robot.forward_kinematics(q), r"'; did you mean fk\?$"),
+        (lambda robot, q: robot.jacobain(q, frame="x"), "no 'jacobain'; did you mean 'jacobian'"),
+        (lambda robot, q: robot.forward_kinematics(q), r"'; did you mean 'fk'\?$"),
         (lambda robot, q: robot.randomize(q), "a robot has no 'randomize'"),
         (lambda robot, q: robot.crba(q[:3]), r"crba: q must be \(nq\) = \(8,\), got \(3,\)"),
         (lambda robot, q: robot.fk(q, params=1), r"params= belongs .*, not to robot.fk$"),

@@ -9,15 +9,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import warp as wp
 
 from .. import __version__, robot_names
 from ..formats.registry import file_kinds
-from ..model.names import ModelError, printable
+from ..model.names import ModelError, printable, spelling_hint
 from . import bench, cache, check, compile, export, info, label, source, view
 from .command_line import UserError
 from .learning import eval, play, sim2sim, train
@@ -112,7 +111,10 @@ class CommandParser(argparse.ArgumentParser):
         name = next((each for each in self._arguments if not each.startswith("-")), None)
         if self._commands and name is not None:
             if name not in self._commands:
-                hint = _near(name, self._commands) or f"; {self.prog} --help lists the commands"
+                hint = (
+                    spelling_hint(name, self._commands)
+                    or f"; {self.prog} --help lists the commands"
+                )
                 super().error(f"there is no command {name!r}{hint}")
             self._commands[name].error(message)
         super().error(message + self._spelling_hint())
@@ -122,9 +124,4 @@ class CommandParser(argparse.ArgumentParser):
         known = self._option_string_actions
         given = (each.partition("=")[0] for each in self._arguments if each.startswith("--"))
         unknown = (each for each in given if each not in known)
-        return "".join(_near(each, known) for each in unknown)
-
-
-def _near(name: str, known: Iterable[str]) -> str:
-    near = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+        return "".join(spelling_hint(each, known) for each in unknown)

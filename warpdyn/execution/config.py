@@ -64,7 +64,7 @@ class Config:
             switches = list(Config.__annotations__)
             if name not in switches:
                 meant = next(iter(get_close_matches(name, switches, n=1)), None)
-                hint = f"did you mean {meant}?" if meant else f"there are {', '.join(switches)}"
+                hint = f"did you mean {meant!r}?" if meant else f"there are {', '.join(switches)}"
                 raise AttributeError(f"wd.config has no switch {name!r}; {hint}")
             if name == "compile":
                 if value not in get_args(Compile):

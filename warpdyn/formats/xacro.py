@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..model import Model
-from ..model.names import ModelError, near_names
+from ..model.names import ModelError, near_names, suggestion
 from ..model.reference_frames import Reference
 from ..model.regular_files import DESCRIPTION, RefusedFileError, read_regular_file
 from ..model.structure import QuaternionOrder
@@ -127,8 +127,7 @@ def expand_xacro(
     for key in values:
         if key not in given.names:
             known = sorted(given.names)
-            close = near_names(key, known)
-            hint = f"did you mean {' or '.join(close)}? " if close else ""
+            hint = suggestion(near_names(key, known)) or ";"
             declared = f"the file has {', '.join(known)}" if known else "the file has none"
-            raise ModelError(f'{name}: it has no argument "{key}"; {hint}{declared}')
+            raise ModelError(f'{name}: it has no argument "{key}"{hint} {declared}')
     return text

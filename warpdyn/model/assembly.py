@@ -13,7 +13,7 @@ from .closed_loops.loop import HIGHEST_POWER, Loop, LoopKind
 from .described_sensors import DescribedSensor
 from .description import Joint, Link
 from .gearbox import without_gears
-from .names import ModelError, near_names
+from .names import ModelError, near_names, suggestion
 from .structure import Robot, Structure
 
 
@@ -119,8 +119,7 @@ def check_loops(
         what = "link" if loop.is_of_links else "joint"
         for end in loop.ends:
             if end not in known[loop.is_of_links]:
-                close = near_names(end, known[loop.is_of_links])
-                hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+                hint = suggestion(near_names(end, known[loop.is_of_links]))
                 raise ModelError(f'{where}: there is no {what} "{end}"{hint}')
             if not loop.is_of_links and not by_name[end].kind.single:
                 raise ModelError(f'{where}: joint "{end}" must have one coordinate')

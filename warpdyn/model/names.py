@@ -4,7 +4,7 @@ must not control the terminal."""
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -48,10 +48,9 @@ def look_up(table: Mapping[str, T], name: str, what: str, owner: str) -> T:
         raise TypeError(f"{owner}: give the name of a {what}, got {name!r}")
     if name in table:
         return table[name]
-    close = near_names(name, table)
-    hint = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
+    hint = suggestion(near_names(name, table)) or ";"
     known = f"it has {', '.join(list(table)[:12]) or 'none'}{', ...' if len(table) > 12 else ''}"
-    raise KeyError(f"{owner} has no {what} named {name!r}; {hint}{known}")
+    raise KeyError(f"{owner} has no {what} named {name!r}{hint} {known}")
 
 
 def near_names(name: str, names: Iterable[str]) -> list[str]:
@@ -66,8 +65,12 @@ def near_names(name: str, names: Iterable[str]) -> list[str]:
 
 def spelling_hint(name: str, names: Iterable[str]) -> str:
     """The end of a message about an unknown name: the one that was probably meant, if any."""
-    near = difflib.get_close_matches(name, list(names), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    return suggestion(difflib.get_close_matches(name, list(names), n=1))
+
+
+def suggestion(near: Sequence[str]) -> str:
+    """The end of a message that suggests these names; empty if there are none."""
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 def check_names(names: Iterable[str]) -> Iterable[str]:

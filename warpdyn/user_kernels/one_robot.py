@@ -16,6 +16,7 @@ from ..execution.request.call import Call, gather, input_shapes
 from ..execution.request.evaluate import evaluate, record_call
 from ..model import Model
 from ..model.lumping import build_tree
+from ..model.names import suggestion
 from ..model.params import Params
 from ..model.quantities import SHAPES
 from ..model.structure import Structure
@@ -91,8 +92,7 @@ class OneRobot(RobotMethods):
             return known
         meant = FIELD_WORDS.get(name)
         near = [meant] if meant in FUNCTIONS else get_close_matches(name, self.__dir__(), n=3)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        refuse(f"a robot has no {name!r}{hint}")
+        refuse(f"a robot has no {name!r}{suggestion(near)}")
 
     def __dir__(self) -> list[str]:
         return sorted([*FUNCTIONS, *(n for n in dir(self._model) if not n.startswith("_")), "env"])

@@ -58,7 +58,7 @@ def test_a_misspelt_override_is_named(make_node):
     node = make_node(**given, qos_overrides__joint_states__subscription__depth=2)
     declare(node)
     scale, weight = unknown_overrides(node)
-    assert "torque_scales has no effect" in scale and "did you mean torque_scale?" in scale
+    assert "torque_scales has no effect" in scale and "did you mean 'torque_scale'?" in scale
     assert "payload.weight has no effect" in weight
 
 

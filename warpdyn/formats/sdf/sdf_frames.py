@@ -8,11 +8,11 @@ child, a model's canonical link) makes a second tree. Names belong to the surrou
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...algebra.spatial import HERE, IDENTITY, Placement, Rotation, Vector, as_matrix
+from ...model.names import near_names, suggestion
 from ..robot_source import tag_name
 from .sdf_values import Element, SdfValues, children
 
@@ -136,16 +136,12 @@ class SdfFrames:
         found = self.find(scope, name, *kinds)
         if found is None:
             known = [frame.path(scope) for frame in scope.walk(*(kinds or KINDS))]
-            close = difflib.get_close_matches(name, known, n=3)
-            hint = (
-                f"did you mean {' or '.join(close)}?"
-                if close
-                else f"there are {', '.join(known[:8]) or 'none'}"
-            )
+            hint = suggestion(near_names(name, known))
+            there = f"; there are {', '.join(known[:8]) or 'none'}"
             where = "the world" if scope.kind == "world" else f'model "{scope.name}"'
             wanted = " or ".join(kinds) or "frame"
             raise self.values.refusal(
-                by.element, f'{what} is "{name}", but {where} has no such {wanted}; {hint}'
+                by.element, f'{what} is "{name}", but {where} has no such {wanted}{hint or there}'
             )
         return found
 

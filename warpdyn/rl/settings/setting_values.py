@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from ...model.names import spelling_hint
 from ..task import TaskError
 from ..variation import SIM_TO_REAL, SIM_TO_REAL_ARM, DomainRandomization
 
@@ -112,8 +112,7 @@ def checked_name(path: str, name: str, names: Sequence[str]) -> str:
     """A name, if it is one of the names; TaskError with the nearest one otherwise."""
     if name in names:
         return name
-    near = get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(names)}"
+    hint = spelling_hint(name, names) or f"; there are {', '.join(names)}"
     raise TaskError(f"{path} has no {name!r}{hint}")
 
 

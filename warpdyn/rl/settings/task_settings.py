@@ -12,13 +12,13 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from difflib import get_close_matches
 from inspect import isclass
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 
+from ...model.names import spelling_hint
 from ...model.old_members import OldMember
 from ...model.regular_files import RefusedFileError, read_regular_file
 from ..recipe import Recipe
@@ -306,10 +306,9 @@ def _entries(path: str, present: Mapping[str, Any]) -> list[str]:
 
 def _unknown(owner: Any, path: str) -> TaskError:
     there = [n for n, _ in _settings(owner)] + [f"vary.{n}" for n in VARIABLE]
-    near = get_close_matches(path, there, n=1, cutoff=0.5)
     name = owner.__name__ if isclass(owner) else owner.name
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(there)}"
-    return TaskError(f"{name} has no setting {path!r}; {hint}")
+    hint = spelling_hint(path, there) or f"; there are {', '.join(there)}"
+    return TaskError(f"{name} has no setting {path!r}{hint}")
 
 
 def _toml(path: Path, text: str) -> Any:

@@ -1,8 +1,8 @@
 """Tasks that come with warpdyn, by name."""
 
-from difflib import get_close_matches
 from typing import Any
 
+from ...model.names import spelling_hint
 from ..task import Task, TaskError
 from .cartpole_tasks import CartpoleSwingUp
 from .getup_tasks import QuadrupedGetup
@@ -47,10 +47,9 @@ def source(name: str) -> Any:
     if names_a_file(name):
         return source_of_task(name)
     if name not in TASKS:
-        near = get_close_matches(name, TASKS, n=1)
-        hint = f"did you mean {near[0]!r}? There" if near else "there"
+        hint = spelling_hint(name, TASKS) or ";"
         raise TaskError(
-            f"there is no task {name!r}; {hint} are {', '.join(TASKS)}, and your own as {FORMS}"
+            f"there is no task {name!r}{hint} there are {', '.join(TASKS)}, and your own as {FORMS}"
         )
     return TASKS[name]
 
