@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from gymnasium.vector import VectorEnv
 
-from ..pictures.camera import Camera
+from ..pictures.camera import Camera, render_metadata
 from ..vec_env import VecEnv
 
 
@@ -22,15 +22,11 @@ class NumpyEnv(VectorEnv[Any, Any, Any]):
     """
 
     def __init__(self, env: VecEnv, render_mode: str | None = None):
-        if render_mode not in (None, "rgb_array"):
-            raise ValueError(f'render_mode must be None or "rgb_array", got {render_mode!r}')
         if not isinstance(env, VecEnv):
             raise TypeError(f"env must be an rl.VecEnv(task, envs), got {type(env).__name__}")
         self.env, self.num_envs, self.render_mode = env, env.num_envs, render_mode
         self.task = env.task
-        rate = 1.0 / env.task.step_seconds
-        modes = {"render_modes": ["rgb_array"], "render_fps": max(round(rate), 1)}
-        self.metadata = {**env.metadata, **modes}
+        self.metadata = {**env.metadata, **render_metadata(env.task, render_mode)}
         self.single_action_space, self.action_space = env.single_action_space, env.action_space
         self.single_observation_space = env.single_observation_space
         self.observation_space = env.observation_space
@@ -38,15 +34,15 @@ class NumpyEnv(VectorEnv[Any, Any, Any]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Reset all environments; returns observations and an empty dictionary."""
-        seen, info = self.env.reset(seed=seed, options=options)
-        return to_numpy(seen), info
+        observations, info = self.env.reset(seed=seed, options=options)
+        return to_numpy(observations), info
 
     def step(self, action: Any) -> Any:
         """Observations, rewards, terminated and truncated flags, and more results by name."""
-        seen, reward, terminated, truncated, info = self.env.step(np.asarray(action))
+        results = self.env.step(np.asarray(action))
+        info = results[-1]
         info["rewards"] = info.pop("episode")
-        found = (seen, reward, terminated, truncated, info)
-        return tuple(to_numpy(x) for x in found)
+        return tuple(to_numpy(x) for x in results)
 
     def render(self) -> tuple[np.ndarray, ...] | None:
         """A picture of each environment's robot (height, width, 3); None without a render mode."""

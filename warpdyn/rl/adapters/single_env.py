@@ -10,7 +10,7 @@ import torch
 from gymnasium import spaces
 
 from ...user_kernels.random_numbers import LARGEST
-from ..pictures.camera import Camera
+from ..pictures.camera import Camera, render_metadata
 from ..task import Task, TaskError
 from ..vec_env import VecEnv
 
@@ -24,11 +24,8 @@ class SingleEnv(gymnasium.Env[Any, Any]):
     """
 
     def __init__(self, task: Task, *, render_mode: str | None = None, **options: Any):
-        if render_mode not in (None, "rgb_array"):
-            raise ValueError(f'render_mode must be None or "rgb_array", got {render_mode!r}')
         self.env, self.task, self.render_mode = VecEnv(task, 1, **options), task, render_mode
-        rate = max(round(1.0 / task.step_seconds), 1)
-        self.metadata = {"render_modes": ["rgb_array"], "render_fps": rate}
+        self.metadata = render_metadata(task, render_mode)
         self.action_space = self.env.single_action_space
         self.observation_space = self.env.single_observation_space
         self._is_dict = isinstance(self.observation_space, spaces.Dict)
@@ -39,8 +36,8 @@ class SingleEnv(gymnasium.Env[Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """The first observation of an episode, and an empty dictionary."""
         super().reset(seed=seed, options=options)
-        seen, _ = self.env.reset(seed=int(self.np_random.integers(LARGEST)))
-        return self._row(seen), {}
+        observation, _ = self.env.reset(seed=int(self.np_random.integers(LARGEST)))
+        return self._row(observation), {}
 
     def step(self, action: Any) -> Any:
         """Observation, reward, terminated, truncated, and more results by name.
@@ -52,16 +49,15 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         if action.shape != self._written.shape:
             raise TaskError(f"action must be {self._written.shape}, got {action.shape}")
         self._written[:] = action
-        seen, reward, terminated, truncated, more = self.env.step(self._action)
-        fell, late = bool(terminated), bool(truncated)
+        observation, reward, terminated, truncated, more = self.env.step(self._action)
         info: dict[str, Any] = {}
-        if fell or late:
+        if terminated or truncated:
             # The launch has already begun the next episode; the caller receives the end of this
             # one.
-            seen = more["final_obs"]
+            observation = more["final_obs"]
             info["rewards"] = {n: float(x) for n, x in more["episode"].items()}
             info["failed"] = bool(more["failed"])
-        return self._row(seen), float(reward), fell, late, info
+        return self._row(observation), float(reward), bool(terminated), bool(truncated), info
 
     def render(self) -> Any:
         """A picture of the robot (height, width, 3); None without a render mode."""
@@ -72,8 +68,8 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         origin = carried["origin"][0].numpy() if "origin" in carried else None
         return self._camera.frame(carried["q"][0].numpy(), origin)
 
-    def _row(self, seen: Any) -> Any:
+    def _row(self, observation: Any) -> Any:
         """The observation of the only environment, as a copy."""
         if self._is_dict:
-            return {name: x[0].numpy().copy() for name, x in seen.items()}
-        return seen[0].numpy().copy()
+            return {name: x[0].numpy().copy() for name, x in observation.items()}
+        return observation[0].numpy().copy()

@@ -14,6 +14,14 @@ DOTS = 64
 """Dots per inch of the figure: its size in pixels is this times its size in inches."""
 
 
+def render_metadata(task: Task, render_mode: str | None) -> dict[str, Any]:
+    """Gymnasium's metadata of an environment that a camera draws. Raises ValueError for another
+    render mode than "rgb_array" and None."""
+    if render_mode not in (None, "rgb_array"):
+        raise ValueError(f'render_mode must be None or "rgb_array", got {render_mode!r}')
+    return {"render_modes": ["rgb_array"], "render_fps": max(round(1.0 / task.step_seconds), 1)}
+
+
 class Camera:
     """A camera that draws the robots of a task from one side, each in its own picture.
 
