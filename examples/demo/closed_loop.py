@@ -72,7 +72,7 @@ def closed_loop(
             marks.append(time.monotonic())
             client.call("plant/brake", True)
             client.call("plant/reset")
-            client.call_until_good("warpdyn/enable", True)
+            client.switch_on("warpdyn/enable")
             client.rest(RAMP_TIME + 0.5)
             client.call("plant/brake", False)
             marks.append(time.monotonic())

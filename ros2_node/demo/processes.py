@@ -148,11 +148,11 @@ class Client:
         self.node.destroy_client(client)
         return answer
 
-    def call_until_good(self, service: str, on: bool | None = None) -> None:
-        """Call until it succeeds, because enabling needs a state, which may not have arrived
-        yet."""
+    def switch_on(self, service: str) -> None:
+        """Call a SetBool service until it succeeds: enabling needs a state, which may not have
+        arrived yet."""
         end = time.monotonic() + PATIENCE
-        while not (answer := self.call(service, on)).success:
+        while not (answer := self.call(service, True)).success:
             if time.monotonic() > end:
                 raise ProcessError(f"{service}: {answer.message}")
             self.rest(0.05)

@@ -32,7 +32,7 @@ class Key(NamedTuple):
 
     def at(self, stream: int) -> Key:
         """Another stream with the same seed, environment and count, for another purpose."""
-        return self._replace(stream=_check_small_integer("stream", stream))
+        return self._replace(stream=_checked_stream(stream))
 
 
 def key(seed: Any, environment: Any, count: Any = 0, *, stream: int = 0) -> Key:
@@ -42,7 +42,7 @@ def key(seed: Any, environment: Any, count: Any = 0, *, stream: int = 0) -> Key:
     number of the episode or step. Values must be whole numbers in [0, 2^24). stream: a known number
     below 64, a different one for each purpose.
     """
-    return Key(seed, environment, count, _check_small_integer("stream", stream))
+    return Key(seed, environment, count, _checked_stream(stream))
 
 
 def uniform(key: Key, n: int | tuple[int, ...] = (), low: Any = 0.0, high: Any = 1.0) -> Values:
@@ -109,7 +109,7 @@ def _counter(name: str, x: Any) -> Scalar:
     return value
 
 
-def _check_small_integer(name: str, x: Any) -> int:
+def _checked_stream(x: Any) -> int:
     if isinstance(x, Values) or not isinstance(x, (int, np.integer)) or not 0 <= x < 64:
-        refuse(f"the {name} of a key must be a known whole number of [0, 64), got {x!r}")
+        refuse(f"the stream of a key must be a known whole number of [0, 64), got {x!r}")
     return int(x)

@@ -35,7 +35,7 @@ def test_an_array_with_one_number_per_environment_becomes_a_column() -> None:
         (wd.Ground(friction=-0.1), "friction must be at least 0"),
         (wd.Ground(friction=(0.5, -0.1, 0.5, 0.5)), "friction must be at least 0"),
         (wd.Ground(stiffness=0.0), "stiffness must be above 0"),
-        (wd.Ground(dissipation=-1.0), "dissipation must be 0 or more"),
+        (wd.Ground(dissipation=-1.0), "dissipation must be at least 0"),
         (wd.Ground(push_out=0), "push_out must be above 0"),
         (wd.Ground(restitution=-0.1), "restitution must be at least 0, got -0.1"),
         (wd.Ground(restitution=1.1), "restitution must be at most 1, got 1.1"),

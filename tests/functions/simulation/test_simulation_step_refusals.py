@@ -49,7 +49,7 @@ def test_a_step_is_at_most_a_tenth_of_a_second_long() -> None:
         ),
         ({"ground": wd.Ground(stiffness=0)}, ValueError, "stiffness must be above 0, got 0"),
         ({"ground": wd.Ground(stiffness=-1.0)}, ValueError, "stiffness must be above 0, got -1"),
-        ({"ground": wd.Ground(dissipation=-1.0)}, ValueError, "dissipation must be 0 or more"),
+        ({"ground": wd.Ground(dissipation=-1.0)}, ValueError, "dissipation must be at least 0"),
         ({"ground": wd.Ground(push_out=0.0)}, ValueError, "push_out must be above 0"),
         (
             {"ground": 0.8},

@@ -210,11 +210,11 @@ def test_a_client_calls_until_the_answer_is_good(calling):
     client, clock, answers, calls = calling
     bad = SimpleNamespace(success=False, message="no state yet")
     answers += [bad, bad, SimpleNamespace(success=True)]
-    client.call_until_good("~/enable", True)
+    client.switch_on("~/enable")
     assert len(calls) == 3 and clock.now >= 5.1 and not answers
     answers += [bad] * 5000
     with pytest.raises(ProcessError, match=r"^~/enable: no state yet$"):
-        client.call_until_good("~/enable", True)
+        client.switch_on("~/enable")
     assert processes.PATIENCE < clock.now - 5.1 < processes.PATIENCE + 1.0
 
 

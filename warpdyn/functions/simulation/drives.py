@@ -77,12 +77,11 @@ def drive_arrays(model: Model, control: Any, targets: Any) -> Shaped:
             )
         numbers["stall_effort"] = control.stall_effort
     arrays = {
-        name: for_each(name, each, joints, 0.0, finite=name in FINITE)
-        for name, each in numbers.items()
+        name: for_each(name, each, joints, finite=name in FINITE) for name, each in numbers.items()
     }
     if control.no_load_speed is not None:
         arrays["no_load_speed"] = for_each(
-            "no_load_speed", control.no_load_speed, joints, 0.0, above=0.0
+            "no_load_speed", control.no_load_speed, joints, above=0.0
         )
     return {"targets": (targets, (joints,))} | {
         name: (each, (joints,)) for name, each in arrays.items()

@@ -94,7 +94,7 @@ def default_stiffness(model: Model) -> float:
 def ground_arrays(model: Model, ground: Ground | SoftGround, count: int, q: Any) -> Shaped:
     """The ground's numbers with their shapes, by name."""
     ground = with_default_numbers(ground)
-    friction = for_each("friction", ground.friction, count, 0.0, finite=True), (count,)
+    friction = for_each("friction", ground.friction, count, finite=True), (count,)
     if isinstance(ground, SoftGround):
         return {
             "friction": friction,
@@ -104,7 +104,7 @@ def ground_arrays(model: Model, ground: Ground | SoftGround, count: int, q: Any)
     stiffness = default_stiffness(model) if ground.stiffness is None else ground.stiffness
     rebounds: Shaped = {}
     if not (is_number(ground.restitution) and ground.restitution == 0):
-        e = for_each("restitution", ground.restitution, count, 0.0, most=1.0)
+        e = for_each("restitution", ground.restitution, count, most=1.0)
         rebounds = {"restitution": (e, (count,))}
     return {
         "friction": friction,

@@ -43,12 +43,12 @@ def moment_arrays(prefix: str, torsional: Any, rolling: Any, count: int) -> Shap
     numbers = {"torsional_friction": torsional, "rolling_friction": rolling}
     for name, value in numbers.items():
         # Raises for negative and infinite ones.
-        for_each(name, 0.0 if value is None else value, count, 0.0, finite=True)
+        for_each(name, 0.0 if value is None else value, count, finite=True)
     if 3 not in counts:
         del numbers["rolling_friction"]
     if not counts:
         return {}
     return {
-        f"{prefix}{name}": (for_each(name, 0.0 if x is None else x, count, 0.0), (count,))
+        f"{prefix}{name}": (for_each(name, 0.0 if x is None else x, count), (count,))
         for name, x in numbers.items()
     }

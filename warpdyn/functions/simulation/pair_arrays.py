@@ -63,9 +63,7 @@ def pair_arrays(options: StepOptions, pairs: Sequence[ContactPair], q: Any) -> S
     for name, value in numbers.items():
         most = 1.0 if name == "restitution" else math.inf
         above = 0.0 if name == "stiffness" else None
-        checked = for_each(
-            name, value, count, 0.0, above=above, most=most, finite=name == "friction"
-        )
+        checked = for_each(name, value, count, above=above, most=most, finite=name == "friction")
         each[f"pair_{name}"] = checked, (count,)
     each |= moment_arrays("pair_", *described_moments(options.pairs, contact), count)
     each["pair_push_out"] = for_all("push_out", contact.push_out, q, above=0.0), (1,)

@@ -25,27 +25,25 @@ def for_each(
     name: str,
     value: Any,
     count: int,
-    least: float,
     *,
     above: float | None = None,
     most: float = math.inf,
     finite: bool = False,
 ) -> Varied:
-    """A number for each of `count` entries, or an array of them: at least `least`, or above `above`,
-    and at most `most`. `finite`: infinity is refused."""
+    """A number for each of `count` entries, or an array of them: at least 0, or above `above`, and
+    at most `most`. `finite`: infinity is refused."""
     if isinstance(value, (Mapping, str, bytes)):
         kind = "mapping" if isinstance(value, Mapping) else "string"
         raise TypeError(f"{name} must be a number or an array, got a {kind}")
-    _check_host(name, value, least, above, finite, most)
+    _check_host(name, value, above, finite, most)
     numbers = (float(value),) * count if is_number(value) else value
     if isinstance(numbers, (tuple, list)):
         if any(isinstance(x, (str, Sequence, Mapping)) for x in numbers):
             raise TypeError(
                 f"{name} must be a number or an array of {count} numbers, got {value!r}"
             )
-        if not all(x >= least if above is None else x > above for x in numbers):
-            need = f"at least {least:g}" if above is None else f"above {above:g}"
-            raise ValueError(f"{name} must be {need}, got {value}")
+        if not all(x >= 0.0 if above is None else x > above for x in numbers):
+            raise ValueError(f"{name} must be {_lower_limit(above)}, got {value}")
         if finite and not all(x < math.inf for x in numbers):
             raise ValueError(f"{name} must be finite, got {value}")
         if not all(x <= most for x in numbers):
@@ -60,22 +58,20 @@ def for_all(
     refused."""
     if is_number(value):
         if not (value >= 0.0 if above is None else value > above):
-            least = "0 or more" if above is None else f"above {above:g}"
-            raise ValueError(f"{name} must be {least}, got {value}")
+            raise ValueError(f"{name} must be {_lower_limit(above)}, got {value}")
         if finite and not value < math.inf:
             raise ValueError(f"{name} must be finite, got {value}")
         return (float(value),)
-    _check_host(name, value, 0.0, above, finite)
+    _check_host(name, value, above, finite)
     return views.column(name, value, like) if views.is_array(like) else [value]
 
 
+def _lower_limit(above: float | None) -> str:
+    return "at least 0" if above is None else f"above {above:g}"
+
+
 def _check_host(
-    name: str,
-    value: Any,
-    least: float,
-    above: float | None,
-    finite: bool,
-    most: float = math.inf,
+    name: str, value: Any, above: float | None, finite: bool, most: float = math.inf
 ) -> None:
     """Raise for a NumPy array with numbers that are too small, too large, NaN or, if `finite`,
     infinite. Other arrays are not checked here, because reading them would take longer than the step
@@ -83,9 +79,9 @@ def _check_host(
     if not (isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size):
         return
     smallest = value.min()  # NaN if one entry is NaN
-    if not (smallest >= least if above is None else smallest > above):
-        need = f"at least {least:g}" if above is None else f"above {above:g}"
-        _refuse_entry(name, value, ~(value >= least if above is None else value > above), need)
+    if not (smallest >= 0.0 if above is None else smallest > above):
+        wrong = ~(value >= 0.0 if above is None else value > above)
+        _refuse_entry(name, value, wrong, _lower_limit(above))
     if finite and not value.max() < math.inf:
         _refuse_entry(name, value, ~(value < math.inf), "finite")
     if most < math.inf and not value.max() <= most:
