@@ -39,7 +39,7 @@ def orientation_spring_forces(tree: Tree, q: Sequence[Scalar]) -> Iterator[tuple
 def orientation_spring_derivatives(
     tree: Tree, q: Sequence[Scalar]
 ) -> Iterator[tuple[int, int, Scalar]]:
-    """Row, column and derivative by q of these forces."""
+    """Row, column, and derivative of these forces with respect to q."""
     axes = [Vector(*(float(i == k) for i in range(3))) for k in range(3)]
     for body in sprung_bodies(tree):
         along, turn = _stretch(body, q)

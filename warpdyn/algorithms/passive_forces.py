@@ -100,7 +100,8 @@ def without_dry_friction(tree: Tree) -> Tree:
 def passive_force_derivatives(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]
 ) -> Iterator[tuple[int, Scalar, Scalar]]:
-    """Index of each joint's coordinate, and its derivatives of `passive_forces` by q and v.
+    """Index of each joint's coordinate, and the derivatives of its `passive_forces` with respect to
+    q and v.
 
     All other derivatives are zero, because a joint's friction depends on its own rate. Where
     Coulomb friction is smooth, its derivative is zero. Derivatives of compensated weight, of

@@ -38,7 +38,7 @@ def tendon_forces(
 def tendon_force_derivatives(
     tree: Tree, q: Sequence[Scalar]
 ) -> Iterator[tuple[int, int, Scalar, Scalar]]:
-    """Row, column and derivatives by q and v of these forces."""
+    """Row, column, and derivatives of these forces with respect to q and v."""
     for cable in tree.cables:
         spring, damping = cable.effects.spring, cable.effects.viscous
         low, high = cable.slack

@@ -240,10 +240,10 @@ def derivatives(
     """The whole Jacobian of any warpdyn function, with one more dimension at the end for the input
     `wrt`.
 
-    `derivatives(wd.com, model, q)` is (B, 3, nv): derivatives by q are over the tangent space of nv
-    dimensions, as in `rnea_derivatives`. By other inputs there is one column for each entry. The
-    result is a tuple if `wrt` names several inputs or the function has several results: all results
-    by the first input, then by the next.
+    `derivatives(wd.com, model, q)` is (B, 3, nv): derivatives with respect to q are over the tangent
+    space of nv dimensions, as in `rnea_derivatives`. Other inputs have one column for each entry.
+    The result is a tuple if `wrt` names several inputs or the function has several results: all
+    results for the first input, then for the next.
     Forward mode along each coordinate; operations that do not depend on a coordinate cost nothing.
 
     >>> model = wd.load_robot("panda")

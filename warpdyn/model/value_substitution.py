@@ -109,7 +109,7 @@ def _joint(joint: Joint, values: Mapping[str, Any] | None) -> Joint:
 
 
 def _direction(u: Sequence[Scalar]) -> Any:
-    """The axis at unit length, so that derivatives by it are along the sphere."""
+    """The axis at unit length, so that derivatives with respect to it are along the sphere."""
     scale = 1.0 / sqrt(sum((x * x for x in u), 0.0))
     return tuple(x * scale for x in u)
 

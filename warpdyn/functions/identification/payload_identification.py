@@ -362,7 +362,8 @@ def _values(parameters: np.ndarray) -> np.ndarray:
 
 
 def _slopes(parameters: np.ndarray) -> np.ndarray:
-    """(10, 10) derivatives of `_values` by the parameters, from finite differences."""
+    """(10, 10) derivatives of `_values` with respect to the parameters, from finite
+    differences."""
     size = max(abs(float(parameters[0])), 1e-6)
     steps = np.diag(1e-6 * size * LENGTH ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2]))
     forward, back = _values(parameters + steps), _values(parameters - steps)
