@@ -37,7 +37,7 @@ def test_a_forecast_equals_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert found.size == sum(f.source.stat().st_size for f in files[1:]) + 9000 * 24
     lines = list(forecast_lines(found))
     assert lines[0].startswith("3 files to label, 1 finished before; 9,000 rows, outputs of about ")
-    monkeypatch.setattr(dry_run, "LOOKED_AT", 1)
+    monkeypatch.setattr(dry_run, "MOST_OPENED", 1)
     assert forecast(LABELLING, files).rows == 9000
     assert not any(f.target.exists() for f in files[1:])
 
@@ -85,11 +85,11 @@ def test_rows_of_files_that_are_not_opened_are_estimated(
     lerobot(tmp_path / "1.parquet", (9000,))
     files = [LogFile(tmp_path / f"{k}.parquet", tmp_path / f"o{k}.parquet") for k in range(2)]
     sizes = [each.source.stat().st_size for each in files]
-    monkeypatch.setattr(dry_run, "LOOKED_AT", 1)
+    monkeypatch.setattr(dry_run, "MOST_OPENED", 1)
     found = forecast(LABELLING, files)
     assert found.rows == round(3000 * sum(sizes) / sizes[0]) != 3000
     assert found.size == sum(sizes) + 24 * found.rows
-    monkeypatch.setattr(dry_run, "LOOKED_AT", 2)
+    monkeypatch.setattr(dry_run, "MOST_OPENED", 2)
     assert forecast(LABELLING, files).rows == 12_000
 
 

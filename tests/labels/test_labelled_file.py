@@ -205,13 +205,13 @@ def test_a_faster_second_run_is_not_an_error(
     error."""
     lerobot(tmp_path / "a.parquet")
     file = LogFile(tmp_path / "a.parquet", tmp_path / "b.parquet")
-    write_beside = labelled_file.write_beside
+    write_hidden_file = labelled_file.write_hidden_file
 
     def write_and_remove(partial: Path, target: Path, stamp: object) -> None:
-        write_beside(partial, target, stamp)
+        write_hidden_file(partial, target, stamp)
         partial.unlink()
 
-    monkeypatch.setattr(labelled_file, "write_beside", write_and_remove)
+    monkeypatch.setattr(labelled_file, "write_hidden_file", write_and_remove)
     outcome = label_file(LABELLING, file)
     assert outcome.error.endswith("No such file or directory") and not file.target.exists()
     file.target.write_text("whole")

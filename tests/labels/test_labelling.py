@@ -286,12 +286,12 @@ def test_rows_for_the_progress_bar_are_those_of_parquet_files(
     closed: list[object] = []
     monkeypatch.setattr(ParquetLog, "close", lambda log: closed.append(log))
     count = labelling._rows
-    assert count(files, "") == 200 and len(closed) == 2
-    assert count([*files, LogFile(here / "a.csv", here / "b")], "") is None
-    monkeypatch.setattr(labelling, "COUNTED", 3)
-    assert count(files, "") == 200
-    monkeypatch.setattr(labelling, "COUNTED", 2)
-    assert count(files, "") is None
+    assert count(files) == 200 and len(closed) == 2
+    assert count([*files, LogFile(here / "a.csv", here / "b")]) is None
+    monkeypatch.setattr(labelling, "MOST_COUNTED", 3)
+    assert count(files) == 200
+    monkeypatch.setattr(labelling, "MOST_COUNTED", 2)
+    assert count(files) is None
 
 
 def test_the_progress_bar_ends_with_a_summary(

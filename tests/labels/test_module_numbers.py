@@ -6,14 +6,14 @@ from module_numbers import module_numbers
 
 NUMBERS = {
     "dry_run": {
-        "LOOKED_AT": 1000,
+        "MOST_OPENED": 1000,
     },
     "labelled_file": {
         "ROWS": 131072,
         "PART": 134217728,
     },
     "labelling": {
-        "COUNTED": 1000,
+        "MOST_COUNTED": 1000,
     },
     "on_ray": {
         "TRIES": 5,

@@ -120,9 +120,9 @@ def test_incomplete_quantities_are_refused(tmp_path: Path) -> None:
     whole = read_quantity(PANDA, f"{path}:stiff:k=2.0:d=1.0")
     assert whole.options == {"k": 2.0, "d": 1.0} and whole.inputs == ("q",)
     assert whole.text == f"my.py:stiff:k=2.0:d=1.0 ({digest(path)})"
-    assert whole.asked == f"{path}:stiff:k=2.0:d=1.0"
+    assert whole.request == f"{path}:stiff:k=2.0:d=1.0"
     named = read_quantity(PANDA, f"s={path}:stiff:k=2.0:d=1.0")
-    assert (named.name, named.asked) == ("s", f"s={path}:stiff:k=2.0:d=1.0")
+    assert (named.name, named.request) == ("s", f"s={path}:stiff:k=2.0:d=1.0")
     kernel = load_kernel(f"{path}:stiff")
     with pytest.raises(ValueError, match=r"^stiff needs its options k, d$"):
         read_quantity(PANDA, kernel)

@@ -60,14 +60,14 @@ def label_logs(args: argparse.Namespace) -> int:
     """Label the logs; returns 1 if a file failed."""
     model = refuse_immobile(read_model(args))
     start_warp()
-    asked = [x for each in (args.quantity or []) for x in each.split(",") if x]
-    asked += args.kernel or []
+    quantities = [x for each in (args.quantity or []) for x in each.split(",") if x]
+    quantities += args.kernel or []
     columns = dict(_pair(x) for each in (args.columns or []) for x in each.split(",") if x)
     with user_errors(ValueError, LabelError):
         # A dry run opens the logs but computes nothing from them.
         if args.dry_run:
             labelling, files, _ = prepare_labelling(
-                model, args.logs, asked, args.out, columns, args.filter, args.topic
+                model, args.logs, quantities, args.out, columns, args.filter, args.topic
             )
             for line in forecast_lines(forecast(labelling, files)):
                 print(line)
@@ -75,7 +75,7 @@ def label_logs(args: argparse.Namespace) -> int:
         report = label(
             model,
             args.logs,
-            asked,
+            quantities,
             args.out,
             columns=columns,
             filter=args.filter,

@@ -12,7 +12,7 @@ from ..logs.records import LogError
 from .labelled_file import Labelling
 from .own_outputs import LogFile, OutputState, output_state
 
-LOOKED_AT = 1000
+MOST_OPENED = 1000
 """Largest number of files that are opened; for more files, the number of rows is estimated from
 their sizes."""
 
@@ -42,7 +42,6 @@ def forecast(labelling: Labelling, files: Sequence[LogFile]) -> Forecast:
     todo = [
         each for each, state in zip(files, states, strict=True) if state is not OutputState.DONE
     ]
-    looked = todo[:LOOKED_AT]
     rows, read, unknown = 0, 0, False
     inputs: dict[str, str] = {}
     wrong = {
@@ -52,7 +51,7 @@ def forecast(labelling: Labelling, files: Sequence[LogFile]) -> Forecast:
         for each, state in zip(files, states, strict=True)
         if state is OutputState.FOREIGN
     }
-    for each in looked:
+    for each in todo[:MOST_OPENED]:
         try:
             log = open_log(each.source, labelling.topic)
             here = labelling.inputs(log)
@@ -67,12 +66,14 @@ def forecast(labelling: Labelling, files: Sequence[LogFile]) -> Forecast:
     labels, added = _labels(labelling)
     # If only some of the files were opened, the total is scaled by the bytes of all of them.
     size = sum(each.source.stat().st_size for each in todo if each.source.is_file())
-    total = None if unknown or not read else round(rows * (size / read if todo[LOOKED_AT:] else 1))
+    total = (
+        None if unknown or not read else round(rows * (size / read if todo[MOST_OPENED:] else 1))
+    )
     return Forecast(
         len(todo),
         len(files) - len(todo),
         total,
-        None if total is None else (size if todo[LOOKED_AT:] else read) + total * added,
+        None if total is None else (size if todo[MOST_OPENED:] else read) + total * added,
         inputs,
         labels,
         wrong,

@@ -23,7 +23,7 @@ from ..model.joint_manifolds import LINE
 from ..model.optional_packages import installed_version
 from ..user_kernels.loading import in_one_line
 from .inputs_in_logs import Inputs
-from .own_outputs import LogFile, Outcome, stamp_of, write_beside
+from .own_outputs import LogFile, Outcome, stamp_of, write_hidden_file
 from .row_quantities import Quantity, read_quantities
 from .savitzky_golay import USUAL_FILTER, Difference, Filter
 
@@ -56,9 +56,9 @@ class Labelling:
     def __reduce__(self) -> tuple[Callable[..., Labelling], tuple[Any, ...]]:
         """Pickle the request, because a kernel's file is not a module that another process could
         import."""
-        asked = tuple(each.asked for each in self.quantities)
+        requests = tuple(each.request for each in self.quantities)
         texts = tuple(each.text for each in self.quantities)
-        return _labelling, (self.model, asked, texts, self.columns, self.filter, self.topic)
+        return _labelling, (self.model, requests, texts, self.columns, self.filter, self.topic)
 
     def settings(self) -> dict[str, object]:
         """Settings that determine the outputs; a run with other settings is a different run."""
@@ -102,12 +102,12 @@ class Labelling:
         return Inputs.of(log, self.model, self.shapes(), self.columns, self.filter, difference)
 
 
-def _labelling(model: Model, asked: Any, texts: tuple[str, ...], *others: Any) -> Labelling:
-    quantities = read_quantities(model, asked)
+def _labelling(model: Model, requests: Any, texts: tuple[str, ...], *others: Any) -> Labelling:
+    quantities = read_quantities(model, requests)
     for each, text in zip(quantities, texts, strict=True):
         if each.text != text:
             raise ValueError(
-                f"{each.asked} on {socket.gethostname()} differs from the one where the run began; "
+                f"{each.request} on {socket.gethostname()} differs from the one where the run began; "
                 "every machine needs the same files"
             )
     return Labelling(model, quantities, *others)
@@ -245,7 +245,7 @@ def _keep(partial: Path, target: Path, stamp: Mapping[str, Any]) -> None:
             if error.errno not in (errno.EINVAL, errno.ENOTSUP):
                 raise
     try:
-        write_beside(partial, target, stamp)
+        write_hidden_file(partial, target, stamp)
         partial.replace(target)
     except FileNotFoundError:
         if not target.exists():  # otherwise another run was faster, and has removed it

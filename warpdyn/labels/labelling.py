@@ -28,7 +28,7 @@ from .own_outputs import LogFile, Outcome, OutputState, output_state, refuse_for
 from .row_quantities import read_quantities
 from .savitzky_golay import Filter
 
-COUNTED = 1000
+MOST_COUNTED = 1000
 """Largest number of files whose rows are counted in advance, for the progress bar."""
 
 Asked = str | Callable[..., Any]
@@ -108,7 +108,7 @@ def label(
     counts = {"files": len(files), "done": len(files) - len(todo), "rows_of_this_run": 0}
     write_manifest(out, settings, [], counts, {})
     outcomes: list[Outcome] = []
-    bar = tqdm(total=_rows(todo, topic), unit=" rows", unit_scale=True, disable=not progress)
+    bar = tqdm(total=_rows(todo), unit=" rows", unit_scale=True, disable=not progress)
     try:
         with bar, closing(run(partial(label_file, labelling), todo, bar.update)) as results:
             for outcome in results:
@@ -139,8 +139,8 @@ def prepare_labelling(
     topic: str,
 ) -> tuple[Labelling, list[LogFile], Path]:
     """The computation, its files, and their common folder; ValueError if it is not possible."""
-    asked = [quantities] if isinstance(quantities, str) or callable(quantities) else quantities
-    read = read_quantities(model, asked)
+    requests = [quantities] if isinstance(quantities, str) or callable(quantities) else quantities
+    read = read_quantities(model, requests)
     known = {*USUAL, *(name for each in read for name in each.inputs)}
     if unknown := [name for name in columns or () if name not in known]:
         raise ValueError(
@@ -162,14 +162,14 @@ def _runner(on: str, workers: int | None) -> Callable[..., Generator[Outcome, No
     return partial(on_ray, address=address or None, workers=workers)
 
 
-def _rows(files: Sequence[LogFile], topic: str) -> int | None:
+def _rows(files: Sequence[LogFile]) -> int | None:
     """Rows of all files, if each file gives its number without being read."""
-    if len(files) > COUNTED or any(each.source.suffix.lower() != ".parquet" for each in files):
+    if len(files) > MOST_COUNTED or any(each.source.suffix.lower() != ".parquet" for each in files):
         return None
     total = 0
     for each in files:
         try:
-            log = open_log(each.source, topic)
+            log = open_log(each.source)
         except (LogError, OSError):  # reported when the file is labelled
             continue
         total += log.rows or 0
@@ -203,10 +203,10 @@ def log_files(logs: str | Path | Iterable[str | Path], out: Path) -> tuple[list[
     Outputs lie in `out` as the files lie below the folder that they have in common, which is
     returned too. Outputs of earlier runs are not logs. ValueError: no file, or two of one output.
     """
-    asked = [logs] if isinstance(logs, (str, Path)) else list(logs)
-    sources = list(dict.fromkeys(path for each in asked for path in _find_logs(str(each), out)))
+    names = [logs] if isinstance(logs, (str, Path)) else list(logs)
+    sources = list(dict.fromkeys(path for each in names for path in _find_logs(str(each), out)))
     if not sources:
-        shown = ", ".join(map(str, asked[:3])) or "nothing"
+        shown = ", ".join(map(str, names[:3])) or "nothing"
         raise ValueError(f"there are no logs: {shown} names none")
     parents = {os.path.abspath(path.parent) for path in sources}  # noqa: PTH100 (links stay)
     root = Path(os.path.commonpath(parents))

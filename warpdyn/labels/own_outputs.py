@@ -94,7 +94,7 @@ def metadata_of(target: Path) -> dict[str, Any] | None:
     return metadata if isinstance(metadata, dict) and "columns" in metadata else None
 
 
-def write_beside(partial: Path, target: Path, stamp: Mapping[str, Any]) -> None:
+def write_hidden_file(partial: Path, target: Path, stamp: Mapping[str, Any]) -> None:
     """Write the hidden file for an output without metadata, before `partial` takes its name."""
     if target.suffix.lower() in HAVE_METADATA:
         return
@@ -102,10 +102,10 @@ def write_beside(partial: Path, target: Path, stamp: Mapping[str, Any]) -> None:
     entry = {"source": dict(stamp), "size": whole.st_size, "mtime_ns": whole.st_mtime_ns}
     # If the process is killed before it renames, the old output is still valid.
     before = [each for each in _entries(target) if _matches(each, target)]
-    beside = _name_beside(target)
-    part = beside.with_name(f"{beside.name}.{partial.name.rsplit('.', 2)[-2]}.part")
+    hidden = _hidden_file(target)
+    part = hidden.with_name(f"{hidden.name}.{partial.name.rsplit('.', 2)[-2]}.part")
     part.write_text(json.dumps({KEY: [entry, *before]}), encoding="utf-8")
-    part.replace(beside)
+    part.replace(hidden)
 
 
 def refuse_foreign(targets: Iterable[Path], out: Path) -> None:
@@ -126,8 +126,8 @@ def _entry_of(target: Path) -> dict[str, Any] | None:
 def _entries(target: Path) -> list[Any]:
     """Entries of the hidden file next to an output."""
     with suppress(OSError, ValueError, RecursionError):
-        beside = _name_beside(target)
-        metadata = json.loads(beside.read_text(encoding="utf-8")) if beside.is_file() else None
+        hidden = _hidden_file(target)
+        metadata = json.loads(hidden.read_text(encoding="utf-8")) if hidden.is_file() else None
         if isinstance(metadata, dict) and isinstance(metadata.get(KEY), list):
             return list(metadata[KEY])
     return []
@@ -141,5 +141,5 @@ def _matches(entry: Any, target: Path) -> bool:
     return (entry.get("size"), entry.get("mtime_ns")) == (found.st_size, found.st_mtime_ns)
 
 
-def _name_beside(target: Path) -> Path:
+def _hidden_file(target: Path) -> Path:
     return target.with_name(f".{target.name}.{KEY}")

@@ -30,7 +30,7 @@ NAMES = {"rnea": "tau"}
 OBJECTS = ("points", "pattern", "sensors", "external", "momentum", "rate")
 """Arguments of public functions that no column of a log can be."""
 
-TOLD = ("reference", "form", "part", "kind", "subtree", "source", "target")
+RECORDED_OPTIONS = ("reference", "form", "part", "kind", "subtree", "source", "target")
 """Options that determine the meaning of a vector; they are recorded with their defaults."""
 
 
@@ -46,7 +46,7 @@ class Quantity:
     """Names of its array arguments, in order."""
     text: str
     """Its text in the manifest; for a kernel, with the digest of its source."""
-    asked: str | Callable[..., Any]
+    request: str | Callable[..., Any]
     """Input of `read_quantity` that gives the same quantity, also on another machine with the same
     files."""
 
@@ -85,14 +85,14 @@ class Quantity:
         else:
             description |= {"about": re.split(r"[.;:] ", words, maxsplit=1)[0], **known._asdict()}
         signature = inspect.signature(self.function).parameters
-        options = {n: each.default for n, each in signature.items() if n in TOLD}
+        options = {n: each.default for n, each in signature.items() if n in RECORDED_OPTIONS}
         for option, value in {**options, **self.options}.items():
             if value is not None and value is not inspect.Parameter.empty:
                 description.setdefault("options", {})[option] = str(value)
         return description
 
 
-def read_quantity(model: Model, asked: str | Callable[..., Any]) -> Quantity:
+def read_quantity(model: Model, request: str | Callable[..., Any]) -> Quantity:
     """The quantity for a text or a function.
 
     Texts: `rnea`, `fk:LINK`, `fk:LINK:form=pose`, `my.py:residual:gain=2.0`, each with `name=` in
@@ -100,8 +100,8 @@ def read_quantity(model: Model, asked: str | Callable[..., Any]) -> Quantity:
     """
     name, options, text = "", dict[str, Any](), ""
     function: Function
-    if isinstance(asked, str):
-        name, text = _name_in_front(asked)
+    if isinstance(request, str):
+        name, text = _name_in_front(request)
         head = text.partition(":")[0]
         if not is_public(head) and names_a_kernel(text):
             function, options = _kernel(text)
@@ -110,14 +110,14 @@ def read_quantity(model: Model, asked: str | Callable[..., Any]) -> Quantity:
             # that it does not depend on the machine.
             if head.endswith(".py"):
                 text_there = f"{place.absolute()}{text[len(head) :]}"
-                asked = f"{name}={text_there}" if name else text_there
+                request = f"{name}={text_there}" if name else text_there
             text = f"{place.name}{text[len(head) :]}"
         else:
             own, found = named_function(model, text)
             function, options = _split_partial(found)
             own = NAMES.get(own, own)
     else:
-        function, options = _split_partial(asked)
+        function, options = _split_partial(request)
         own, text = NAMES.get(function.__name__, function.__name__), function.__name__
         if isinstance(frame := options.get("frame"), str):
             own, text = f"{own}_{frame}", f"{text}:{frame}"
@@ -125,15 +125,15 @@ def read_quantity(model: Model, asked: str | Callable[..., Any]) -> Quantity:
         own = function.__name__
         text = f"{text} ({_digest(function)})"
     inputs = _inputs(function, options)
-    return Quantity(name or identifier(own), function, options, inputs, text, asked)
+    return Quantity(name or identifier(own), function, options, inputs, text, request)
 
 
 def read_quantities(
-    model: Model, asked: Iterable[str | Callable[..., Any]]
+    model: Model, requests: Iterable[str | Callable[..., Any]]
 ) -> tuple[Quantity, ...]:
     """All quantities; each label's name may occur once."""
     found: dict[str, Quantity] = {}
-    for each in asked:
+    for each in requests:
         quantity = read_quantity(model, each)
         if quantity.name in found:
             raise ValueError(
@@ -197,17 +197,17 @@ def _kernel(text: str) -> tuple[OwnKernel, dict[str, Any]]:
     return kernel, options
 
 
-def _split_partial(asked: Any) -> tuple[Function, dict[str, Any]]:
+def _split_partial(request: Any) -> tuple[Function, dict[str, Any]]:
     options: dict[str, Any] = {}
-    while isinstance(asked, partial) and not asked.args:
-        options = {**asked.keywords, **options}
-        asked = asked.func
-    if not isinstance(asked, Function) or not asked.of_a_model:
+    while isinstance(request, partial) and not request.args:
+        options = {**request.keywords, **options}
+        request = request.func
+    if not isinstance(request, Function) or not request.of_a_model:
         raise ValueError(
             "a quantity is a name, a function of a model such as wd.rnea, one with options by "
-            f"functools.partial, or a wd.kernel; got {getattr(asked, '__name__', asked)!r}"
+            f"functools.partial, or a wd.kernel; got {getattr(request, '__name__', request)!r}"
         )
-    return asked, options
+    return request, options
 
 
 def _inputs(function: Function, options: Mapping[str, Any]) -> tuple[str, ...]:
