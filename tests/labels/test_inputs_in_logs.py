@@ -74,6 +74,23 @@ def test_columns_can_be_chosen(tmp_path: Path) -> None:
     assert np.array_equal(arrays(inputs(path, {"q": "state[2:]", "v": "w"}))["q"], 7 + 0 * Q)
 
 
+def test_ranges_of_numbered_columns(tmp_path: Path) -> None:
+    """A range chooses among numbered columns as among the entries of a list. More columns than the
+    model has coordinates are refused without one."""
+    columns = {f"w{k}": x for k, x in enumerate((*Q.T, *V.T))}
+    path = table(tmp_path / "a.parquet", a=lists(A), **columns)
+    read = arrays(inputs(path, {"q": "w[:2]", "v": "w[2:4]"}))
+    assert np.array_equal(read["q"], Q) and np.array_equal(read["v"], V)
+    assert np.array_equal(arrays(inputs(path, {"q": "w[0:2]", "v": "w[2:]"}))["v"], V)
+    message = "q of double_pendulum has 2 numbers a row, the log has 4 columns w0 to w3; choose: "
+    for wrong in ("w", "w[1:4]"):
+        with pytest.raises(LogError, match=re.escape(f"{message}--columns q=w[:2]")):
+            inputs(path, {"q": wrong, "v": "w[2:4]"})
+    for absent in ("w[3:5]", "a[0:1]"):
+        with pytest.raises(LogError):
+            inputs(path, {"q": absent, "v": "w[2:4]"})
+
+
 @pytest.mark.parametrize("rows", [3, 10, 17, 1000])
 def test_missing_velocities_and_accelerations_are_derived(tmp_path: Path, rows: int) -> None:
     """They follow from the time stamps, for any size of parts, and not across episodes."""

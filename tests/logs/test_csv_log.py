@@ -35,6 +35,7 @@ def test_a_labelled_table_contains_the_original(tmp_path: Path) -> None:
         ("", "it is empty"),
         ("t,q\n0,1\n1\n", "line 3 has 1 entries, the first names 2"),
         ("t,q\n0,1\n1,fast\n", "line 3: q is 'fast', not a number"),
+        ("q,t,q\n0,1,2\n", "several columns have the name q"),
         ("t,q\n0,\n", "line 2: q is '', not a number"),
     ],
 )

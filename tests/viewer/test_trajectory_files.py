@@ -41,6 +41,23 @@ def test_tables_with_names_are_read(tmp_path: Path) -> None:
         assert np.allclose(motion.q[:, 0], Q) and np.allclose(motion.times, TIMES)
 
 
+def test_timestamps_of_labelled_logs_are_seconds(tmp_path: Path) -> None:
+    """`timestamp` is a time, as in labels, and comes before `stamp`, which is in nanoseconds."""
+    stamps = {"stamp": 1e9 * TIMES, "timestamp": TIMES}
+    np.savez(tmp_path / "a.npz", q=Q, **stamps)
+    assert np.array_equal(read_trajectory(ARM, tmp_path / "a.npz").times, TIMES)
+
+
+@pytest.mark.parametrize(
+    ("header", "error"),
+    [("time,q0,q1,q0", "several columns have the name q0"), ("time,q0,q1,q2", "there is a q2")],
+)
+def test_tables_of_other_robots_are_refused(tmp_path: Path, header: str, error: str) -> None:
+    (tmp_path / "a.csv").write_text(f"{header}\n0,1,2,3\n1,1,2,3\n")
+    with pytest.raises(wd.viewer.ViewerError, match=error):
+        read_trajectory(ARM, tmp_path / "a.csv")
+
+
 @pytest.mark.parametrize("kind", ["sqlite3", "mcap", "ros1"])
 def test_joint_states_of_a_bag_are_read(tmp_path: Path, kind: str) -> None:
     """Messages name the joints, and a joint that one leaves out does not move. Times start at the

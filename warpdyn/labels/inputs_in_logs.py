@@ -302,11 +302,14 @@ class Inputs:
                 source = self._list(name, column, size, names, match)
                 if source is not None:
                     return source
-            numbered = [[form.format(column, k) for k in range(size)] for form in NUMBERED]
-            named = [[form.format(column, joint) for joint in names] for form in NAMED]
-            for columns in (*numbered, *named):
+            for form in NUMBERED:
+                columns = self._numbered(name, form, column, size, match)
+                if columns:
+                    return ColumnSource(columns, listed=False)
+            for form in NAMED if match["from"] is None else ():
+                columns = tuple(form.format(column, joint) for joint in names)
                 if self._has_columns(columns):
-                    return ColumnSource(tuple(columns), listed=False)
+                    return ColumnSource(columns, listed=False)
         if name == "q" and not chosen and self._has_columns(names):
             return ColumnSource(names, listed=False)
         if chosen:
@@ -315,6 +318,25 @@ class Inputs:
                 f"them; the log has {join_names(self.log.names)}"
             )
         return None
+
+    def _numbered(
+        self, name: str, form: str, column: str, size: int, match: re.Match[str]
+    ) -> tuple[str, ...]:
+        """Numbered columns of an input, those of the chosen range; none if the log lacks one."""
+        count = 0
+        while form.format(column, count) in self.log.names:
+            count += 1
+        begin, end = int(match["from"] or 0), int(match["to"] or count)
+        # More columns than numbers are no answer: which of them belong to the model is unknown.
+        if count < size or (match["from"] is not None and end > count):
+            return ()
+        if end - begin != size:
+            raise LogError(
+                f"{name} of {self.model.name} has {size} numbers a row, the log has {count} columns "
+                f"{form.format(column, 0)} to {form.format(column, count - 1)}; choose: --columns "
+                f"{name}={column}[:{size}]"
+            )
+        return tuple(form.format(column, k) for k in range(begin, end))
 
     def _has_columns(self, columns: Sequence[str]) -> bool:
         """True if the log has all of these columns, at least one."""
@@ -326,7 +348,8 @@ class Inputs:
         """A column that is a list of the right length, or a list with the joints' names."""
         width = self.log.width(column)
         if width is None:
-            return ColumnSource((column,), listed=False) if size == 1 else None
+            plain = size == 1 and match["from"] is None
+            return ColumnSource((column,), listed=False) if plain else None
         known = self.log.entries(column)
         if known and joints:
             if missing := [joint for joint in joints if joint not in known]:

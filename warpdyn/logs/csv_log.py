@@ -38,6 +38,8 @@ class CsvLog:
 
     def parts(self, names: Sequence[str], rows: int, whole: bool) -> Iterator[LogPart]:
         """The lines of the file, in parts."""
+        if repeated := [n for n in names if self.names.count(n) > 1]:
+            raise LogError(f"several columns have the name {join_names(repeated)}; rename one")
         places = {n: self.names.index(n) for n in names}
         with self.path.open(newline="", encoding="utf-8-sig") as file:
             lines = csv.reader(file)

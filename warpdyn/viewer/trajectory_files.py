@@ -59,6 +59,8 @@ def _column_names(model: Model, names: Sequence[str]) -> list[str]:
     if "q" in names and "q" not in model.coordinates:
         return ["q", *times]
     if all(n in names for n in numbered):
+        if f"q{model.nq}" in names:
+            raise ViewerError(f"{model.name} has q0 to q{model.nq - 1}, and there is a q{model.nq}")
         return [*numbered, *times]
     joints = [n for n in names if n in model.coordinates and n not in times]
     if not joints:
