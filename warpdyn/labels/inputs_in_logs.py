@@ -303,7 +303,7 @@ class Inputs:
                 if source is not None:
                     return source
             for form in NUMBERED:
-                columns = self._numbered(name, form, column, size, match)
+                columns = self._columns_by_number(name, form, column, size, match)
                 if columns:
                     return ColumnSource(columns, listed=False)
             for form in NAMED if match["from"] is None else ():
@@ -319,7 +319,7 @@ class Inputs:
             )
         return None
 
-    def _numbered(
+    def _columns_by_number(
         self, name: str, form: str, column: str, size: int, match: re.Match[str]
     ) -> tuple[str, ...]:
         """Numbered columns of an input, those of the chosen range; none if the log lacks one."""
