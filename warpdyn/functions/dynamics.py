@@ -165,7 +165,8 @@ def gravity_torques(
     """Joint forces that hold the robot still, g(q) - Jᵀ f_ext.
 
     q: (B, nq) [m, rad].  Returns (B, nv) [N, N·m].  `f_ext`, `gravity` as in `rnea`.
-    rnea at rest without limit springs; RBDA section 5.3 with v and a zero.
+    `rnea` at rest without springs and compensated weight, which `effect_torques` adds; RBDA section
+    5.3 with v and a zero.
 
     >>> model = wd.load_robot("panda")
     >>> q = wd.random_configuration(model, 100)

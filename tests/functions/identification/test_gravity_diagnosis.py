@@ -42,6 +42,18 @@ def test_joints_with_wrong_scales_or_offsets_are_reported() -> None:
     assert "% high" in str(high.joints[1])
 
 
+def test_springs_and_compensated_weight_of_the_model_are_known() -> None:
+    """The torques of a robot that equals its model agree, and a load on it is found."""
+    model = MODEL.with_springs(20.0, rest=0.3).with_gravity_compensation({"forearm_link": 1.0})
+    loaded = model.with_payload("tool0", 0.42, (0.0, 0.0, 0.05))
+    q = wd.random_configuration(model, 12, seed=1)
+    still = np.zeros((12, model.nv))
+    found = wd.diagnose_gravity(model, q, wd.rnea(model, q, still, still))
+    assert max(joint.error for joint in found.joints) < 1e-10
+    found = wd.diagnose_gravity(model, q, wd.rnea(loaded, q, still, still), link="tool0")
+    assert abs(found.mass - 0.42) < 1e-9 and np.allclose(found.com, (0.0, 0.0, 0.05), atol=1e-9)
+
+
 def test_a_load_missing_in_the_model_is_reported() -> None:
     """The report gives mass and centre of mass. If `params` includes the load, none is reported."""
     loaded = MODEL.with_payload(TOOL, 0.42, (0.0, 0.01, 0.05))

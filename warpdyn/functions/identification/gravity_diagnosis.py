@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ...model import Model
 from ...model.model import check_model
 from ...model.params import Params
-from ..dynamics import gravity_torques
+from ..dynamics import effect_torques, gravity_torques
 from ..regressors import joint_torque_regressor
 from .payload_identification import check_torques, measured_columns
 
@@ -109,8 +109,9 @@ def diagnose_gravity(
 
     q: (N, nq), poses at rest.  tau: (N, nv), torques that hold the robot there [N, N·m]; N at least
     3, with different poses.  joints: the measured joints; None: all joints with one coordinate.
-    For each joint, least squares fits measured = (1 + scale) model + offset. A joint whose model
-    torque hardly varies over the poses gets an offset only. The load is fitted with the first four
+    For each joint, least squares fits measured = (1 + scale) model + offset. Springs and compensated
+    weight that the model has (`effect_torques`) are subtracted from the measured torques first. A
+    joint whose model torque hardly varies over the poses gets an offset only. The load is fitted with the first four
     columns of the link's regressor. Friction that holds a joint at rest is part of the errors, so
     approach each pose from both sides.
     """
@@ -128,7 +129,8 @@ def diagnose_gravity(
             f"joints must have one coordinate each, got {list(names)} with {len(columns)}"
         )
     own = np.asarray(gravity_torques(model, q, gravity=gravity, params=params))[:, columns]
-    rest = tau[:, columns] - own
+    effects = effect_torques(model, q, None, gravity=gravity, params=params)
+    rest = tau[:, columns] - own - np.asarray(effects)[:, columns]
     found = tuple(_of_joint(*each) for each in zip(names, own.T, rest.T, strict=True))
     if not link:
         return GravityDiagnosis(found, len(q))
