@@ -55,6 +55,18 @@ def test_each_coordinate_has_its_line(capsys):
     assert [line[4:7].strip() for line in lines[5:8]] == ["5", "", "6"]
 
 
+def test_each_axis_of_a_joint_has_its_own_limits(capsys):
+    """A universal joint has limits for both of its axes."""
+    builder = wd.ModelBuilder("gimbal").add_link("base").add_link("cup", mass=1.0)
+    second = wd.description.Limits(-5.0, 6.0, 7.0, 8.0)
+    first = {"lower": -1.0, "upper": 2.0, "velocity": 3.0, "effort": 4.0}
+    axes = {"axis": (1, 0, 0), "axis2": (0, 1, 0)}
+    builder.add_joint("swivel", "universal", "base", "cup", **axes, **first, limits2=second)
+    print_coordinates(builder.build())
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert [line.split()[3:] for line in lines] == [["-1", "2", "3", "4"], ["-5", "6", "7", "8"]]
+
+
 def test_warnings_are_printed_last(tmp_path, capsys):
     """The reader's warnings are below the tables, on stdout."""
     odd = tmp_path / "odd.urdf"

@@ -47,10 +47,13 @@ def print_coordinates(model: Model) -> None:
         limits = f"{'lower':>9} {'upper':>9} {'velocity':>9} {'effort':>9}"
         print(f"\n{'q':>3} {'v':>3}  {'coordinate':{longest}} {limits}")
     for joint in model.moving_joints:
-        columns, limit = model.coordinates[joint.name], joint.limits
-        bounds = (limit.lower, limit.upper, limit.velocity, limit.effort)
-        shown = " ".join(f"{x:9.4g}" if math.isfinite(x) else f"{'-':>9}" for x in bounds)
+        columns = model.coordinates[joint.name]
         for k in range(joint.kind.nq):
             # A quaternion has one coordinate more than the joint has velocities.
-            q, v = columns.q.start + k, columns.v.start + k if k < joint.kind.nv else ""
-            print(f"{q:3} {v:>3}  {names[q]:{longest}} {shown}")
+            q, v = columns.q.start + k, columns.v.start + k if k < joint.kind.nv else None
+            rates = (
+                (math.inf,) * 2 if v is None else (model.velocity_limit[v], model.effort_limit[v])
+            )
+            bounds = (model.position_lower[q], model.position_upper[q], *rates)
+            shown = " ".join(f"{x:9.4g}" if math.isfinite(x) else f"{'-':>9}" for x in bounds)
+            print(f"{q:3} {'' if v is None else v:>3}  {names[q]:{longest}} {shown}")
