@@ -31,6 +31,14 @@ def test_summary_draws_the_tree() -> None:
     ]
 
 
+def test_limits_of_both_axes_are_in_the_summary() -> None:
+    builder = wd.ModelBuilder("gimbal").add_link("base").add_link("cup", mass=1.0)
+    second = wd.description.Limits(-5.0, 6.0)
+    axes = {"axis": (1, 0, 0), "axis2": (0, 1, 0), "lower": -1.0, "upper": 2.0}
+    builder.add_joint("swivel", "universal", "base", "cup", **axes, limits2=second)
+    assert "swivel q[0:2] (universal -1..2, -5..6) ─ cup" in builder.build().summary()
+
+
 def test_every_link_has_a_line_below_its_parents(robot: Robot) -> None:
     """The name and columns of a joint come before the link that it carries."""
     head, *lines = robot.model.summary().splitlines()

@@ -121,13 +121,11 @@ def _describe(model: Structure, joint: Joint, limited: bool) -> str:
         return f"{joint.name} (mimics {joint.mimic.joint})"
     if joint.mimic:
         return f"{joint.name} (mimics {joint.mimic.joint} x {joint.mimic.multiplier:g} + {joint.mimic.offset:g})"
-    column, limits = _columns(model, joint.name), joint.limits
-    bounds = (
-        f" {limits.lower:.4g}..{limits.upper:.4g}"
-        if limited and math.isfinite(limits.upper - limits.lower)
-        else ""
-    )
-    return f"{joint.name} {column} ({joint.kind.name}{bounds})"
+    several = joint.v_limits if joint.kind.series else (joint.limits,)
+    finite = any(math.isfinite(each.upper - each.lower) for each in several)
+    bounds = ", ".join(f"{each.lower:.4g}..{each.upper:.4g}" for each in several)
+    shown = f" {bounds}" if limited and finite else ""
+    return f"{joint.name} {_columns(model, joint.name)} ({joint.kind.name}{shown})"
 
 
 def _columns(model: Structure, joint: str) -> str:
