@@ -289,3 +289,30 @@ def test_links_with_different_gravity_compensation_are_not_merged() -> None:
     assert weld_links(replace(hand, borne=0.25), borne).borne == 0.25
     frame = Link("frame")
     assert weld_links(borne, frame).borne == weld_links(frame, borne).borne == 0.25
+
+
+def test_merged_links_keep_the_described_gravity_compensation() -> None:
+    """A link without mass takes the share of the link that it receives; other shares are refused.
+    A payload is borne as its link."""
+
+    def arm(*shares: float) -> Model:
+        """Two welded links on a hinge, a frame before them."""
+        bodies = "".join(
+            f'<body gravcomp="{share}" pos="0.3 0 0"><geom size="0.1" mass="2"/>'
+            for share in shares
+        )
+        hinge = '<body><joint axis="0 1 0"/>'
+        ends = "</body>" * (len(shares) + 1)
+        return wd.load_mjcf(f"<mujoco><worldbody>{hinge}{bodies}{ends}</worldbody></mujoco>")
+
+    def torque(model: Model) -> float:
+        borne = model.with_gravity_compensation("description")
+        return float(wd.oracle(wd.rnea, borne, [0.3], [0.0], [0.0])[0])
+
+    for shares in [(1.0,), (0.25, 0.25)]:
+        model = arm(*shares)
+        assert abs(torque(model.collapse()) - torque(model)) < ROUND_OFF * 100
+    with pytest.raises(ValueError, match=r"\(0.25\) and .* \(1\) differ; leave them apart"):
+        arm(0.25, 1.0).collapse()
+    model = arm(1.0)
+    assert abs(torque(model.with_payload(model.link_names[-1], 2.0))) < ROUND_OFF * 100

@@ -290,8 +290,9 @@ def with_payload(
     >>> np.allclose(loaded.total_mass, model.total_mass + 2.0)
     True
     """
-    load = Link("payload", *rigid_body("a payload", mass, com, inertia))
-    return _with_link(self, weld_links(self.link(link), load))
+    carrier = self.link(link)
+    load = Link("payload", *rigid_body("a payload", mass, com, inertia), gravcomp=carrier.gravcomp)
+    return _with_link(self, weld_links(carrier, load))
 
 
 def with_link_mass(self: Robot, link: str, mass: float) -> Robot:

@@ -140,7 +140,8 @@ def _coordinates(joint: Joint, value: Any, order: str) -> list[float]:
 
 def collapse(self: Robot, keep: Iterable[str] = ()) -> Robot:
     """The same robot with every link on a fixed joint merged into the link that carries it. The
-    links named in `keep` stay as frames without mass. Excluded pairs of merged links are lost."""
+    links named in `keep` stay as frames without mass. Excluded pairs of merged links are lost. Links
+    of which gravity compensation bears different shares, acting or described, are refused."""
     kept = set(check_names(keep))
     self.link_indices(kept)
     links = {link.name: link for link in self.links}
@@ -173,13 +174,20 @@ def collapse(self: Robot, keep: Iterable[str] = ()) -> Robot:
 def weld_links(link: Link, load: Link) -> Link:
     """`link` with `load`, placed in the same frame, welded to it: the parallel-axis theorem about
     the common com."""
-    if link.mass and load.mass and link.borne != load.borne:
-        raise ValueError(
-            f"the compensated shares of the weight of {link.name} ({link.borne:g}) and {load.name} "
-            f"({load.borne:g}) differ; make them equal first: with_gravity_compensation"
-        )
-    mass = link.mass + load.mass
     heavy = [part for part in (link, load) if part.mass]
+    # A link has one share, so the weights of parts with two shares could not be borne as before.
+    for share, remedy in (
+        ("borne", "make them equal first: with_gravity_compensation"),
+        ("gravcomp", "leave them apart: links on fixed joints cost nothing at run time"),
+    ):
+        shares = [float(getattr(part, share)) for part in heavy]
+        if len(set(shares)) > 1:
+            raise ValueError(
+                f"the compensated shares of the weight of {link.name} ({shares[0]:g}) and {load.name} "
+                f"({shares[1]:g}) differ; {remedy}"
+            )
+    bearing = heavy[0] if heavy else link
+    mass = link.mass + load.mass
     com = heavy[0].com if len(heavy) == 1 else link.com
     if len(heavy) == 2:
         com = vector3(
@@ -194,7 +202,8 @@ def weld_links(link: Link, load: Link) -> Link:
         mass=mass,
         com=com,
         inertia=matrix3(J.rows),
-        borne=link.borne if link.mass else load.borne,
+        borne=bearing.borne,
+        gravcomp=bearing.gravcomp,
         visuals=link.visuals + load.visuals,
         collisions=link.collisions + load.collisions,
     )
