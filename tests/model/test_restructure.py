@@ -316,3 +316,25 @@ def test_merged_links_keep_the_described_gravity_compensation() -> None:
         arm(0.25, 1.0).collapse()
     model = arm(1.0)
     assert abs(torque(model.with_payload(model.link_names[-1], 2.0))) < ROUND_OFF * 100
+
+
+def test_tendons_and_actuators_over_mimic_joints_are_attached() -> None:
+    """A joint that follows another has the prefix too, also where this robot has one of its name."""
+    body = '<geom size="0.1" mass="1" pos="0.2 0 0"/>'
+    hinge = '<body pos="0.2 0 0"><joint name="{}" axis="0 1 0"/>' + body
+    chain = hinge.format("lead") + hinge.format("follow") + "</body></body>"
+    coupled = '<joint joint1="follow" joint2="lead" polycoef="0 0.5 0 0 0"/>'
+    arms = '<joint joint="lead" coef="1.5"/><joint joint="follow" coef="0.5"/>'
+    hand = wd.load_mjcf(
+        f"<mujoco><worldbody>{chain}</worldbody><equality>{coupled}</equality><tendon><fixed "
+        f'name="cord" stiffness="10" springlength="0.1">{arms}</fixed></tendon><actuator>'
+        '<motor joint="follow" gear="3"/></actuator></mujoco>'
+    ).with_springs("description")
+    stand = wd.ModelBuilder("stand").add_link("foot").add_link("pole", mass=1.0)
+    stand = stand.add_joint("follow", "continuous", "foot", "pole").build()
+    both = stand.attach(hand, "foot", prefix="hand_")
+    q = np.array([0.4])
+    for function, inputs in ((wd.effect_torques, [0.0]), (wd.actuator_torques, [0.0, 2.0])):
+        found = wd.oracle(function, both, [0.3, 0.4], [0.0, 0.0], *([x] for x in inputs[1:]))
+        assert np.allclose(found[1:], wd.oracle(function, hand, q, *([x] for x in inputs)))
+        assert found[0] == 0.0

@@ -297,9 +297,8 @@ def _prefixed_parts(
     other: Structure, prefix: str, of_links: Mapping[str, str], of_joints: Mapping[str, str]
 ) -> dict[str, Any]:
     """The fields of an attached robot that refer to its links and joints, under new names."""
-    moving = {name: prefix + name for name in other.joint_names}
-    tendons = (t.with_renamed_joints(moving) for t in other.tendons)
-    actuators = (a.with_renamed_joints(moving) for a in other.actuators)
+    tendons = (t.with_renamed_joints(of_joints) for t in other.tendons)
+    actuators = (a.with_renamed_joints(of_joints) for a in other.actuators)
     sensors = (s.with_renamed_parts(of_links, of_joints) for s in other.sensors)
     return {
         "tendons": [replace(t, name=prefix + t.name) for t in tendons],
