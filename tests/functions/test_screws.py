@@ -162,3 +162,14 @@ def test_axes_and_points_must_be_rows_of_three(
     with pytest.raises(ValueError, match=r"^axes and points must both be \(n, 3\), got \("):
         wd.screw_axes(np.zeros(axes), np.zeros(points))
     assert wd.screw_axes(np.zeros((0, 3)), np.zeros((0, 3))).shape == (6, 0)
+
+
+def test_axes_may_have_any_length() -> None:
+    """A screw turns about a direction; one turn is 2π rad whatever its length."""
+    points = np.array([[1.0, 0.0, 0.0], [0.0, 0.3, 0.1]])
+    axes = np.array([[0.0, 0.0, 1.0], [0.6, 0.0, 0.8]])
+    longer = wd.screw_axes(axes * [[2.0], [0.1]], points)
+    assert error(longer, wd.screw_axes(axes, points)) <= ROUND_OFF
+    for wrong in (0.0, np.nan):
+        with pytest.raises(ValueError, match="axes must be finite and not zero"):
+            wd.screw_axes(axes * [[1.0], [wrong]], points)

@@ -108,12 +108,17 @@ def screws(model: Model, frame: str, base: str | None = None) -> Screws:
 def screw_axes(axes: ArrayLike, points: ArrayLike) -> np.ndarray:
     """Space screws of revolute axes: S_i = [ω_i, -ω_i × p_i], to build a `Screws.space` by hand.
 
-    axes: (n, 3) directions ω.  points: (n, 3), a point p on each axis [m].  Returns (6, n).
+    axes: (n, 3) directions ω, of any length.  points: (n, 3), a point p on each axis [m].  Returns
+    (6, n), with ω of length 1.
     Lynch and Park, Modern Robotics, 3.3.2.2; ManipulaPy's w_p_to_slist.
     """
     w, p = np.asarray(axes, dtype=float), np.asarray(points, dtype=float)
     if w.ndim != 2 or w.shape[-1] != 3 or p.shape != w.shape:
         raise ValueError(f"axes and points must both be (n, 3), got {w.shape} and {p.shape}")
+    lengths = np.linalg.norm(w, axis=1, keepdims=True)
+    if not ((lengths > 0.0) & np.isfinite(lengths)).all():
+        raise ValueError(f"axes must be finite and not zero, got {axes!r}")
+    w = w / lengths
     return np.hstack([w, np.cross(p, w)]).T
 
 
