@@ -27,6 +27,17 @@ def test_a_motion_is_interpolated_along_the_shortest_way() -> None:
     assert np.array_equal(motion.at(2.0)[0], q[1])
 
 
+def test_wheels_turn_on_where_their_angles_jump() -> None:
+    """The angle of a wheel goes from 3.1 over π to -3.1 rad, an angle with limits goes back."""
+    builder = wd.ModelBuilder("cart").add_link("base").add_link("rim", mass=1.0)
+    builder.add_link("arm", mass=1.0).add_joint("spin", "continuous", "base", "rim")
+    builder.add_joint("bend", "revolute", "base", "arm", lower=-9.0, upper=9.0)
+    q = np.array([[[3.1, 3.1], [-3.1, 0.0]], [[-3.1, -3.1], [3.1, 0.2]]])
+    motion = Trajectory.of(builder.build(), q, [0.0, 1.0])
+    assert np.allclose(motion.at(0.5), [[np.pi, 0.0], [-np.pi, 0.1]])
+    assert np.array_equal(motion.at(0.0), q[0]) and np.array_equal(motion.at(1.0), q[1])
+
+
 def test_two_rows_at_one_time_are_a_jump() -> None:
     """The second one counts, from that time on; several robots move together."""
     q = 0.1 * np.arange(48.0).reshape(4, 2, 6) % 1.7

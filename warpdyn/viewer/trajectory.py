@@ -9,6 +9,7 @@ import numpy as np
 
 from ..functions.manifold import interpolate
 from ..model import Model
+from ..model.coordinate_ranges import continue_angles
 from ..model.structure import start_of
 from .stage import ViewerError
 
@@ -66,7 +67,12 @@ class Trajectory:
             return self.q[k]
         share = (time - self.times[k]) / (self.times[k + 1] - self.times[k])
         along = np.full(self.q.shape[1], share)
-        return np.asarray(interpolate(self.model, self.q[k], self.q[k + 1], along))
+        # An angle without limits that jumps from 3.1 to -3.1 goes on over half a turn.
+        pairs = [
+            continue_angles(self.model, pair.copy()) for pair in self.q[k : k + 2].swapaxes(0, 1)
+        ]
+        here, there = np.stack(pairs, axis=1)
+        return np.asarray(interpolate(self.model, here, there, along))
 
 
 def _by_joint(model: Model, positions: Mapping[str, Any]) -> np.ndarray:
