@@ -3,6 +3,8 @@ tests/cuda_device/test_warps_on_device.py compares their numbers with those of o
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
@@ -17,6 +19,7 @@ from warpdyn.codegen.cuda_rows import LANES
 from warpdyn.codegen.cuda_warps import CudaWarps, best_thread, is_fast_in_one_warp, thread_of_cut
 from warpdyn.codegen.targets import FOR_FEW, write
 from warpdyn.codegen.warp_cut import Dependencies
+from warpdyn.codegen.warp_parts import places_of
 from warpdyn.recording.order import values_alive
 from warpdyn.recording.program import Program, record
 
@@ -91,6 +94,39 @@ def test_pieces_of_different_warps_share_memory_in_different_phases_only() -> No
             apart = max(phases[one]) < min(phases[two]) or max(phases[two]) < min(phases[one])
             assert apart
     assert all(r.min() >= first_piece for r in ranges.values())
+
+
+@pytest.mark.parametrize(("robot", "function"), [("humanoid", "fk"), ("quadruped", "crba")])
+def test_each_warp_has_the_angles_and_the_results_that_it_computes(
+    robot: str, function: str
+) -> None:
+    """Some pieces of these results have no shared memory of their own. They pass through memory that no other piece
+    has."""
+    program = program_of(f"{robot}_floating", function)
+    needs = Dependencies(program)
+    cut = min(needs.cuts(4), key=lambda each: each.cost)
+    thread = CudaWarps(program, True, cut, needs, 256, STATIC_BYTES)
+    code = thread.source()
+    for part in code.split("if (warp == ")[1:-1]:
+        read = set(re.findall(r"sincos_near\(near(\d+)", part))
+        assert set(re.findall(r"T near(\d+) = ", part)) == read
+        assert ("far" in part) == bool(read)  # the humanoid's fourth warp has no angle
+    outputs = [each for each in program.outputs if each.node is not None]
+    assert all(f"= {'-' * each.negative}t{each.node};" in code for each in outputs)
+
+    staging, places = thread.staging, places_of(cut)
+    assert staging.relay is not None
+    widest = max(piece.width for piece in staging.pieces if piece.offset is None)
+    end_of_relay = staging.relay + thread.warps * LANES * widest
+    for piece in staging.pieces:
+        results = [o.node for k, o in enumerate(program.outputs) if staging.piece_of(k) is piece]
+        # Each warp reads the inputs. The first one stores those that are results.
+        nodes = [node for node in results if node is not None]
+        computed = Counter(warp for node in nodes for warp in places.get(node, (0,)))
+        assert computed[piece.warp] == max(computed.values())
+        if piece.offset is not None:
+            before_relay = piece.offset + LANES * piece.width <= staging.relay
+            assert before_relay or piece.offset >= end_of_relay
 
 
 def test_a_program_that_does_not_fit_has_one_warp() -> None:

@@ -185,7 +185,7 @@ class CudaWarps(CudaThread):
         for k, output in enumerate(outputs):
             if output.node is not None:
                 each = shares.setdefault(self.staging.piece_of(k) or k, Counter())
-                each.update(places.get(output.node, (0,)))
+                each.update(places.get(output.node, {0: 0}).keys())
         owner = {key: each.most_common(1)[0][0] for key, each in shares.items()}
         for piece in self.staging.pieces:
             piece.warp = owner[piece]
