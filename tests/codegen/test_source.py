@@ -33,3 +33,8 @@ def test_numbers_follow_the_arrays() -> None:
     """Inputs that are passed by value have no address."""
     assert [name for name, _ in SOURCE.layout.arrays] == ["a_x", "a_y", "r_out"]
     assert list(SOURCE.layout.values) == ["a_y"]
+
+
+def test_a_source_has_no_constant_results_and_one_warp_unless_stated() -> None:
+    assert SOURCE.constant_bytes == SOURCE.shared_bytes == 0 and SOURCE.warps == 1
+    assert not SOURCE.loops and SOURCE.tables == () and SOURCE.over == {}

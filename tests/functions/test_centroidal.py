@@ -144,3 +144,6 @@ def test_a_robot_without_mass_is_refused(name: str) -> None:
         wd.ModelError, match=r"rooted has no mass.*give its links mass \(model.with_payload\)"
     ):
         getattr(wd, name)(empty, *GIVEN[name])
+    (first, *others) = empty.links
+    light = replace(empty, links=(replace(first, mass=0.01), *others))
+    assert getattr(wd, name).describe(light, *GIVEN[name]).refuse(light) is None

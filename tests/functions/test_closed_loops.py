@@ -10,6 +10,7 @@ from loop_robots import four_bar, leg, rod, two_arms
 from states import states
 
 import warpdyn as wd
+from warpdyn.functions import closed_loops
 from warpdyn.functions.closed_loops import (
     _contradict,
     _environment_numbers,
@@ -40,9 +41,10 @@ def test_kernels_equal_the_oracle() -> None:
 
 
 def test_configurations_with_nan_or_overflow_are_not_contradictions() -> None:
-    """NaN or infinity in the errors or in the columns."""
+    """NaN or infinity in the errors or in the columns. Nor are errors that the joints can undo."""
     r, J = np.ones((2, 3)), np.zeros((2, 3, 3))
     assert _contradict(r, J, 0.5) and not _contradict(r, J, 1.0)
+    assert not _contradict(r, J + np.eye(3), 0.5)  # motions of the joints can close it
     for no_number in (np.nan, np.inf):
         for errors, columns in ((r * no_number, J), (r, J + no_number)):
             assert not _contradict(errors, columns, 0.5)
@@ -158,6 +160,25 @@ def test_actuated_joints_must_determine_the_motion() -> None:
         said = rf"with 2 coordinates, the degrees of freedom of .*; got {len(names)}: {', '.join(names)}$"
         with pytest.raises(ValueError, match=said):
             wd.loops.inverse_dynamics(model, q, None, None, actuated=names)
+
+
+def test_independent_equations_are_counted_at_a_closed_configuration(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The loop is open at the start and near it."""
+    model, read = four_bar(), []
+    jacobian = closed_loops._loops.loop_jacobian
+    recorded = lambda tree, q: read.append(q) or jacobian(tree, q)  # noqa: E731
+    monkeypatch.setattr(closed_loops._loops, "loop_jacobian", recorded)
+    assert independent_rows(model) == 2
+    (q,) = read
+    assert np.abs(wd.oracle(wd.loops.errors, model, np.array(q, float))).max() < 1e-5
+
+
+def test_one_open_loop_of_two_environments_is_named() -> None:
+    closed = wd.loops.close(MODEL, NEAR[:2])
+    with pytest.raises(ValueError, match=r"in 1 of 2 environments \(numbers 1\), by 0\.\d+ m"):
+        _if_closed(MODEL, None, None, closed + np.array([[0.0], [0.1]]) * [0.0, 1.0, 0.0])
 
 
 def test_dependent_equations_are_not_counted() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from contracts import check_call, check_defaults, check_shapes
 from hand_made_urdf import joint, link, urdf
+from long_chains import chain
 from robots import by_name
 from states import error, states
 
@@ -122,6 +123,26 @@ def test_the_shorter_method_is_the_default() -> None:
         way: wd.aba.describe(MODEL, *GIVEN["aba"], method=way).name for way in ("auto", "crba")
     }
     assert names == {"auto": "aba", "crba": "aba_by_crba"}
+
+
+@pytest.mark.parametrize(
+    ("name", "of_aba", "of_solve"),
+    [
+        ("cartpole", {"aba", "forward_dynamics_crba"}, {"solve", "solve_articulated"}),
+        ("mimic_chain", {"forward_dynamics_crba"}, {"solve"}),
+        ("long_chain", {"aba"}, {"solve", "solve_articulated"}),
+    ],
+)
+def test_the_robot_decides_which_algorithms_are_candidates(
+    name: str, of_aba: set[str], of_solve: set[str]
+) -> None:
+    """Articulated bodies have no mimic joints. For a long chain they are always shorter."""
+    model = chain(50) if name == "long_chain" else by_name(name).model
+    q, v = np.zeros((1, model.nq)), np.zeros((1, model.nv))
+    aba, solve = wd.aba.describe(model, q, v, v), wd.solve.describe(model, q, v)
+    assert {each.__name__ for each in aba.algorithms} == of_aba
+    assert {each.__name__ for each in solve.algorithms} == of_solve
+    assert solve.solves is not None and (solve.solves.unknown, solve.solves.right) == ("x", "b")
 
 
 # Refusals.

@@ -43,7 +43,8 @@ def test_a_point_can_be_an_array_or_three_numbers() -> None:
 
 
 def test_unknown_links_are_refused_with_suggestions() -> None:
-    """The functions are fk, jacobian and rnea, with `frame`, `frames` and `f_ext`."""
+    """The functions are fk, jacobian, rnea and operational_space_inertia, with `frame`, `frames`, `relative_to` and
+    `f_ext`."""
     model = by_name("panda").model
     s = states(model, 2)
     right = model.link_names[3]
@@ -54,6 +55,8 @@ def test_unknown_links_are_refused_with_suggestions() -> None:
         lambda: wd.jacobian(model, s.q, frame=wrong),
         lambda: wd.rnea(model, s.q, s.v, s.a, f_ext={wrong: np.zeros((2, 6))}),
         lambda: wd.oracle(wd.fk, model, s.q, frame=wrong),
+        lambda: wd.jacobian.describe(model, s.q, frame=right, relative_to=wrong),
+        lambda: wd.operational_space_inertia.describe(model, s.q, frame=wrong),
     ):
         with pytest.raises(
             KeyError, match=f"panda has no link named '{wrong}'; did you mean .*'{right}'"

@@ -4,6 +4,9 @@ refusals.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from contracts import check_call, check_defaults, check_shapes
@@ -155,6 +158,41 @@ def test_references_have_aliases(name: str) -> None:
         assert all(np.array_equal(x, y) for x, y in pairs)
     pairs = zip(evaluate(), evaluate(reference="mixed"), strict=True)
     assert all(np.array_equal(x, y) for x, y in pairs)
+
+
+@pytest.mark.parametrize(
+    ("call", "candidates"),
+    [
+        (lambda: wd.jacobian.describe(MODEL, S.q, reference="local"), 2),
+        (lambda: wd.jacobian.describe(MODEL, S.q, reference="world"), 1),
+        (lambda: wd.jacobian.describe(MODEL, S.q, frame="tip", reference="local"), 1),
+        (lambda: wd.jacobian.describe(MODEL, S.q, reference="local", relative_to=OTHER), 1),
+        (lambda: wd.frame_acceleration.describe(MODEL, S.q, S.v, S.a, reference="local"), 1),
+        (lambda: wd.frame_acceleration.describe(MODEL, S.q, S.v, S.a, reference="world"), 2),
+        (
+            lambda: wd.frame_acceleration.describe(
+                MODEL, S.q, S.v, S.a, reference="world", kind="classical"
+            ),
+            1,
+        ),
+        (lambda: wd.frame_bias_acceleration.describe(MODEL, S.q, S.v, reference="local"), 1),
+        (lambda: wd.frame_bias_acceleration.describe(MODEL, S.q, S.v, reference="world"), 2),
+    ],
+)
+def test_the_reference_decides_which_algorithms_are_candidates(
+    call: Callable[[], Any], candidates: int
+) -> None:
+    """The shorter program of two algorithms is taken, if both compute what is asked."""
+    assert len(call().algorithms) == candidates
+
+
+def test_one_bias_acceleration_is_that_of_all_frames_for_another_base_velocity() -> None:
+    """Its conversion needs the Jacobian of the same frames."""
+    model = wd.load_robot("quadruped", base_velocity="world")
+    s, name = states(model, 1), model.link_names[5]
+    one = wd.oracle(wd.frame_bias_acceleration, model, s.q, s.v, frame=name)
+    every = wd.oracle(wd.frame_bias_acceleration, model, s.q, s.v)
+    assert error(one, every[:, model.link_index(name)], every) <= 1e-12
 
 
 def test_accelerations_are_spatial_by_default() -> None:

@@ -103,6 +103,14 @@ def test_a_frame_that_cannot_move_in_all_directions_is_refused() -> None:
         operational_space_inertia(model, q, frame="tip_of_nothing")
 
 
+def test_a_frame_that_no_joint_moves_is_refused() -> None:
+    """The root link of a fixed arm, and the link of a robot without joints, have no direction."""
+    rigid = wd.load_urdf(urdf("block", link("a", 1.0)))
+    for model, frame in ((MODEL, MODEL.root), (rigid, "a")):
+        with pytest.raises(ModelError, match="in 0 of 6 directions, so it has no 6 by 6 inertia"):
+            operational_space_inertia(model, np.zeros(model.nq), frame=frame)
+
+
 def test_a_part_that_can_move_is_accepted() -> None:
     """If fewer than six directions are possible, the message suggests a part."""
     model = by_name("slides").model

@@ -52,6 +52,20 @@ def test_columns_are_in_the_order_of_links() -> None:
         assert error(each[:, k], wanted, each) <= ROUND_OFF["float64"]
 
 
+def test_the_columns_of_named_links_are_those_of_all_links() -> None:
+    """`links` chooses their order. An unknown link is refused."""
+    tip, first = MODEL.link_names[-1], MODEL.link_names[1]
+    all_columns = wd.oracle(wd.joint_torque_regressor, MODEL, *GIVEN["joint_torque_regressor"])
+    named = wd.oracle(
+        wd.joint_torque_regressor, MODEL, *GIVEN["joint_torque_regressor"], links=[tip, first]
+    )
+    columns = all_columns.reshape(3, MODEL.nv, MODEL.nlinks, 10)
+    wanted = columns[:, :, [MODEL.link_index(tip), MODEL.link_index(first)]]
+    assert error(named, wanted.reshape(3, MODEL.nv, 20)) <= ROUND_OFF["float64"]
+    with pytest.raises(KeyError, match="no link named 'tail'"):
+        wd.joint_torque_regressor.describe(MODEL, S.q, S.v, S.a, links=["tail"])
+
+
 @pytest.mark.parametrize("name", WITH_GRAVITY)
 def test_gravity_is_the_earths_by_default(name: str) -> None:
     """(0, 0, -9.81), for all or for each."""

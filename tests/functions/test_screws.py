@@ -104,6 +104,16 @@ def test_newton_euler_on_screws_equals_rnea(name: str) -> None:
     assert error(found, wanted) <= 1e-12
 
 
+def test_a_joint_of_three_coordinates_carries_its_body_once() -> None:
+    """The screws before its last one carry none."""
+    model, c = by_name("planar").model, chain(by_name("planar"))
+    last = [model.coordinates[joint.name].q.stop - 1 for joint in model.moving_joints]
+    masses = np.array(c.inertias)[:, 5, 5]
+    assert [k for k, mass in zip(c.columns, masses, strict=True) if mass] == last
+    carried = [model.link(joint.child).mass for joint in model.moving_joints]
+    assert masses[masses > 0.0].tolist() == pytest.approx(carried)
+
+
 def test_screws_of_the_ur5e_equal_those_by_hand() -> None:
     """Axes of a UR arm: up, three times the same horizontal, up or down, that horizontal (Modern
     Robotics 4.1.2).

@@ -12,14 +12,14 @@ from warpdyn.model.names import ModelError
 
 
 def test_a_joint_that_moves_no_inertia_is_refused() -> None:
-    """`aba` refuses such a joint, too. The message names the joint."""
+    """`aba` refuses such a joint, too. The message names the joint and suggests armature."""
     text = urdf("bare", link("a", 1.0), link("b"), joint("idle", "continuous", "a", "b"))
     model = wd.load_urdf(text)
     for call in (
         lambda: mass_matrix_inverse(model, np.zeros(1)),
         lambda: solve(model, np.zeros(1), np.zeros(1)),
     ):
-        with pytest.raises(ModelError, match='"idle" moves no inertia'):
+        with pytest.raises(ModelError, match=r'"idle" moves no inertia.*with_armature.*"idle"'):
             call()
 
 

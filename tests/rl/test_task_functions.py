@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hand_made_urdf import joint, link, urdf
 
 import warpdyn as wd
 
@@ -247,6 +248,22 @@ def test_a_push_changes_the_linear_velocity_of_the_base_alone() -> None:
         assert change.shape == v.shape and not change[2:].any()
         speed = float(np.hypot(*change[:2]))
         assert 0.25 <= speed <= 0.5 if is_due else speed == 0.0
+
+
+def test_a_push_moves_the_free_body_that_carries_joints() -> None:
+    """Its velocity is behind that of the world's other joints."""
+    joints = joint("rail", "prismatic", "world", "cart", axis=(1, 0, 0))
+    joints += joint("free", "floating", "world", "hull") + joint("arm", "continuous", "hull", "tip")
+    links = "".join(link(name, 1.0) for name in ("cart", "hull", "tip"))
+    task, key = Hold(), random_numbers.key(3, 1, 0)
+    task.model = wd.load_urdf(urdf("scene", link("world"), links, joints))
+    first = task.model.coordinates["free"].v.start
+    v = np.linspace(-1.0, 1.0, task.model.nv)
+    state = Episode({"q": task.model.neutral, "v": v, "age": 1.0})
+    push = Push(0.5, task.step_seconds, least=0.25)
+    change = np.array(objects(task_functions.push_base(task, push, state, key)).tolist()) - v
+    assert first > 0 and change[first : first + 2].all()
+    assert np.count_nonzero(change) == 2
 
 
 @pytest.mark.parametrize("axes", ["local", "world"])

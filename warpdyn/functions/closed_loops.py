@@ -220,7 +220,7 @@ def _if_closed(model: Model, largest: float | None, params: Params | None, q: A)
         return q
     errors = np.abs(signed)
     most = TOLERANCE[dtype_name(q.dtype)] if largest is None else largest
-    worst = errors.reshape(-1, errors.shape[-1]).max(-1)
+    worst = errors.max(-1).ravel()
     open_still = np.flatnonzero(~(worst <= most))
     if len(open_still):
         J = views.on_host(loop_jacobian(model, q, params=params))  # type: ignore[type-var]

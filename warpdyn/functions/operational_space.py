@@ -151,10 +151,10 @@ def _refuse_held(model: Model, frame: str, part: Part) -> None:
     configuration."""
     refuse_unmoved(model)
     tree, rank = tree_of(model), 0
-    for q in generic_configurations(tree) if tree.nv else ():
+    for q in generic_configurations(tree):
         J = np.array(jacobian(tree, q, frame, "local", part=part))
         rank = max(rank, int(np.linalg.matrix_rank(J, 1e-9)))
-    needed = len(range(6)[PARTS[part]])
+    needed = PARTS[part].stop - PARTS[part].start
     if rank < needed:
         raise ModelError(
             f'{model.name}: its joints move link "{frame}" in {rank} of {needed} directions, so it has no {needed} by '

@@ -364,7 +364,7 @@ def _condition(task: Task, method: str, returned: Any) -> Any:
 def episode_steps(task: Task) -> int:
     """The number of steps of an episode."""
     steps = task.seconds / task.step_seconds
-    length = round(steps) if 0.0 < steps < np.inf else 0
+    length = round(steps) if np.isfinite(steps) else 0
     if length < 1:
         raise TaskError(
             f"{task.name}.seconds must be at least a step of {task.step_seconds} s, got {task.seconds}"

@@ -16,6 +16,7 @@ from warpdyn.algorithms.collision.contact import (
     direction,
     if_exists,
     inverse,
+    points_of,
     side,
 )
 
@@ -58,3 +59,12 @@ def test_the_axes_of_a_shape_are_in_the_world_frame() -> None:
     a = at.shape("box", (1.0, 1.0, 1.0), (1.0, 2.0, 3.0), R)
     assert [*a.centre] == [1.0, 2.0, 3.0]
     assert [*a.axes[2]] == pytest.approx([*R.to_parent(Vector(0.0, 0.0, 1.0))])
+
+
+def test_shapes_without_a_narrow_phase_are_refused() -> None:
+    """The message names the pairs that have one. The order of a pair does not matter."""
+    assert points_of("sphere", "box") == points_of("box", "sphere") > 0
+    with pytest.raises(
+        ValueError, match=r"no narrow phase for box and cloud\. These pairs.*sphere"
+    ):
+        points_of("box", "cloud")

@@ -4,6 +4,7 @@ leave tensors of another kind to the checked path."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -283,3 +284,10 @@ def test_documented_numbers() -> None:
     """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST == 8
     assert chosen._WORDS == 23
+
+
+def test_a_node_has_the_places_of_what_a_call_reads() -> None:
+    """The places of its results are not among them."""
+    forward = SimpleNamespace(places=[4, 5, 6], read=["q", "v"])
+    node = torch_native.Node(SimpleNamespace(forward=forward), c_functions.words_of([0]), False)
+    assert int(node.words[1]) == 2 and [int(x) for x in node.words[-2:]] == [4, 5]

@@ -10,6 +10,7 @@ from documented_numbers import check_numbers
 
 import warpdyn as wd
 from warpdyn.functions.identification.payload_identification import (
+    LENGTH,
     NUMBERS,
     ROUGH_COM,
     ROUGH_INERTIA,
@@ -61,6 +62,15 @@ def test_a_payload_is_exact_without_noise(random_motion) -> None:
     np.testing.assert_allclose(found.com, COM, atol=1e-12)
     assert found.mass == pytest.approx(2.0) and "mass: 2 ±" in str(found)
     np.testing.assert_array_equal(found.parameters, found.estimate)
+
+
+def test_the_condition_number_is_that_of_columns_in_units_of_a_small_body(random_motion) -> None:
+    """First moments are in kg times the length of 0.1 m, and second moments in kg times its square."""
+    q, v, a, tau = random_motion
+    Y = wd.joint_torque_regressor(MODEL, q, v, a, links=[TOOL])
+    columns = Y * LENGTH ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2]) / NOISE[:, None]
+    found = wd.identify_payload(MODEL, TOOL, q, v, a, tau, noise=NOISE)
+    assert found.condition == pytest.approx(np.linalg.cond(columns.reshape(-1, 10)))
 
 
 def test_a_motion_is_read_at_its_first_and_last_instants(random_motion) -> None:

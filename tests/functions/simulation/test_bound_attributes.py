@@ -52,6 +52,7 @@ def test_a_misspelt_array_is_a_warning() -> None:
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        sim.target = np.zeros((2, 2))  # it is the user's own by now
         sim.note, sim.goal, sim.history = "mine", 1.0, []
 
 

@@ -243,7 +243,7 @@ def _files_of_package() -> tuple[dict[str, str], dict[str, dict[str, Path]]]:
             path = Path(folder, file)
             if path.suffix == ".py":
                 modules[name if path.stem == "__init__" else f"{name}.{path.stem}"] = str(path)
-            elif path.suffix != ".pyc":
+            else:
                 data.setdefault(folder, {})[file] = path
     del modules[PACKAGE.name]
     return modules, data

@@ -55,9 +55,7 @@ class InterpretedProgram:
             constants = self._address_of(bytecode.constants, dtype)
         self._words = np.array(
             [
-                0,
-                0,
-                0,
+                *[0] * 3,  # no compiled kernel yet (`switch_to`)
                 self._address_of(bytecode.code, np.int32),
                 constants,
                 bytecode.slots,

@@ -106,6 +106,24 @@ def test_a_robot_with_joints_of_several_coordinates_has_no_flat_batch():
         batch.robots_in(2 * model.nv, [])
 
 
+@pytest.mark.parametrize(
+    ("floating", "law", "calls"), [(False, None, 1), (True, None, 0), (False, "law", 0)]
+)
+def test_warming_computes_the_torques_of_one_robot_if_batches_are_possible(
+    monkeypatch, floating, law, calls
+):
+    """Neither a robot with a quaternion nor a node with a law computes batches."""
+    model = wd.load_robot("panda", floating_base=floating)
+    output = TorqueOutput(model, single_joints(model), panda_settings())
+    dynamics = FleetDynamics(model, panda_settings(), 1)
+    monkeypatch.setattr(dynamics, "law", law)
+    batch = FlatBatch(dynamics, panda_settings(), output)
+    shapes = []
+    monkeypatch.setattr(batch, "compute", lambda states: shapes.append(states.shape))
+    batch.warm()
+    assert shapes == calls * [(1, 2, model.nv)]
+
+
 @pytest.fixture
 def on_device(monkeypatch):
     """A function that makes batches run on a device, and the device names they asked for. Without a
