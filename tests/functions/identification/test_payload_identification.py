@@ -16,6 +16,7 @@ from warpdyn.functions.identification.payload_identification import (
     ROUGH_INERTIA,
     IdentifiedPayload,
     _at_instants,
+    _nearest_body,
 )
 
 MODEL, TOOL = wd.load_robot("ur5e"), "tool0"
@@ -71,6 +72,23 @@ def test_the_condition_number_is_that_of_columns_in_units_of_a_small_body(random
     columns = Y * LENGTH ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2]) / NOISE[:, None]
     found = wd.identify_payload(MODEL, TOOL, q, v, a, tau, noise=NOISE)
     assert found.condition == pytest.approx(np.linalg.cond(columns.reshape(-1, 10)))
+
+
+@pytest.mark.parametrize("seed", [1, 4, 7])
+def test_no_body_next_to_the_nearest_one_is_nearer(seed: int) -> None:
+    """The distance has no slope there, along the parameters of physically consistent bodies."""
+    scale = LENGTH ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
+    body = wd.inertial.from_body(1.0, (0.05, -0.03, 0.1), np.diag([0.004, 0.005, 0.002]))
+    estimate = body + 0.3 * scale * np.random.default_rng(seed).normal(size=10)
+    assert not wd.inertial.physically_consistent(estimate)
+
+    def distance(theta: np.ndarray) -> np.ndarray:
+        return np.sum(((wd.inertial.from_log_cholesky(theta) - estimate) / scale) ** 2, axis=-1)
+
+    found = wd.inertial.to_log_cholesky(_nearest_body(estimate, np.eye(10), scale))
+    steps = 1e-5 * np.eye(10)
+    slope = (distance(found + steps) - distance(found - steps)) / 2e-5
+    assert np.abs(slope).max() < 1e-2 * distance(found)
 
 
 def test_a_motion_is_read_at_its_first_and_last_instants(random_motion) -> None:

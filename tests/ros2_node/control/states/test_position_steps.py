@@ -129,6 +129,18 @@ def test_a_moving_robot_continues_after_a_glitch():
             assert reason == (DROPPED if k % 10 == 9 else None)
 
 
+@pytest.mark.parametrize("forgets", [False, True])
+def test_a_first_message_contradicts_nothing(forgets):
+    """Nor does the first one after a jump of the clock."""
+    steps, still = PositionSteps(np.array([2.0]), np.array([False])), np.zeros(1)
+    if forgets:
+        steps.note(slice(0, 1), 0, 4.99)
+        assert steps.contradicts(slice(0, 1), (still, still + 3.0), (still, still), 0, 5.0, 0.1)
+        steps.forget()
+    with np.errstate(invalid="raise"):
+        assert not steps.contradicts(slice(0, 1), (still, still + 3.0), (still, still), 0, 5.0, 0.1)
+
+
 def test_after_two_dropped_messages_the_velocity_predicts_the_place():
     """A joint moves at 1 rad/s. The third message is accepted only at the predicted place."""
     steps, joint = PositionSteps(np.array([3.0]), np.array([False])), slice(0, 1)
