@@ -321,36 +321,46 @@ def _regression(
 
 def _nearest_body(estimate: np.ndarray, information: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Physically consistent parameters that minimise eᵀ information e, with e = (parameters -
-    estimate) / scale, by Levenberg-Marquardt steps over their log-Cholesky form."""
-    root = np.linalg.cholesky(information + 1e-14 * np.trace(information) * np.eye(10)).T
-    # Start at a solid sphere with the estimated mass and centre. The log-Cholesky form keeps every
-    # iterate physically consistent, so the search needs no constraints.
+    estimate) / scale.
+
+    Consistent are those with a positive definite pseudo-inertia, a convex cone, so there is one
+    minimum. A barrier method finds it (Boyd and Vandenberghe, Convex Optimization, 2004, section
+    11.3): Newton's method minimises t eᵀ information e - log det(pseudo-inertia) for growing t. The
+    iterates stay inside the cone, and the result is at most 4 / t above the minimum.
+    """
+    weights = information + 1e-14 * np.trace(information) * np.eye(10)
+    each = inertial.to_pseudo_inertia(np.diag(scale))  # of one unit of each scaled parameter
+    wanted = estimate / scale
+
+    def misfit(x: np.ndarray) -> float:
+        return float((x - wanted) @ weights @ (x - wanted))
+
+    def objective(x: np.ndarray, t: float) -> float:
+        eigenvalues = np.linalg.eigvalsh(np.tensordot(x, each, 1))
+        outside = eigenvalues[0] <= 0.0
+        return np.inf if outside else t * misfit(x) - float(np.log(eigenvalues).sum())
+
+    # Start at a solid sphere with the estimated mass and centre.
     mass = max(float(estimate[0]), 1e-3)
     com = np.clip(estimate[1:4] / mass, -1.0, 1.0)
-    start = inertial.from_body(mass, com, 0.4 * mass * LENGTH**2 * np.eye(3))
-    theta, damping = inertial.to_log_cholesky(start), 1e-2
-
-    def misfit(at: np.ndarray) -> np.ndarray:
-        return np.asarray((inertial.from_log_cholesky(at) - estimate) / scale @ root.T)
-
-    e = misfit(theta)
-    for _ in range(200):
-        steps = 1e-6 * np.eye(10)
-        J = ((misfit(theta + steps) - misfit(theta - steps)) / 2e-6).T
-        H = J.T @ J
-        step = -np.linalg.solve(H + damping * np.diag(H.diagonal() + 1e-12), J.T @ e)
-        moved = theta + np.clip(step, -1.0, 1.0)
-        after = misfit(moved)
-        if after @ after < e @ e:
-            done = e @ e - after @ after < 1e-10 * (e @ e)
-            theta, e, damping = moved, after, max(0.3 * damping, 1e-9)
-            if done:
+    x = inertial.from_body(mass, com, 0.4 * mass * LENGTH**2 * np.eye(3)) / scale
+    t = 4.0 / misfit(x)
+    for _ in range(30):
+        for _ in range(50):
+            W = np.linalg.solve(np.tensordot(x, each, 1), each)
+            slope = 2.0 * t * weights @ (x - wanted) - np.trace(W, axis1=1, axis2=2)
+            curvature = 2.0 * t * weights + np.einsum("aij,bji->ab", W, W)
+            step = -np.linalg.solve(curvature, slope)
+            decrease, share, now = -slope @ step, 1.0, objective(x, t)
+            while objective(x + share * step, t) > now - 0.1 * share * decrease and share > 1e-12:
+                share *= 0.5
+            if decrease < 1e-6 or share <= 1e-12:
                 break
-        else:
-            damping *= 4.0
-            if damping > 1e8:
-                break
-    return np.asarray(inertial.from_log_cholesky(theta))
+            x = x + share * step
+        if 4.0 / t < 1e-8 * misfit(x):
+            break
+        t *= 10.0
+    return np.asarray(x * scale)
 
 
 def _values(parameters: np.ndarray) -> np.ndarray:
