@@ -122,16 +122,32 @@ class PairMemory:
     ) -> None:
         """Write the impulses and features of its contacts to their places among all contacts, and the
         forces on the second shapes in a step of `dt` seconds to those among all pairs [N]."""
-        width, contacts = impulse_width([self.group.moments]), self.group.contacts
-        places = _places(self.group, pairs)
+        width = impulse_width([self.group.moments])
+        for row, k in enumerate(_places(self.group, pairs)):
+            features[k], *impulse = self.rows[row]
+            impulses[k] = impulse[:width]
+        on_pairs = self._forces(dt)
         for n, pair in enumerate(self.group.pairs):
-            # The force of a pair directly follows its impulses, so that no impulse has to be kept.
+            forces[pair] = on_pairs[n]
+
+    def _forces(self, dt: float) -> RowArray:
+        """The force on the second shape of each pair in a step of `dt` seconds [N]. The loop is left
+        out where no environment has a contact."""
+
+        def step(n: Scalar, state: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:
             total: list[Scalar] = [0.0, 0.0, 0.0]
-            for row in range(n * contacts, (n + 1) * contacts):
-                features[places[row]], *impulse = self.rows[row]
-                impulses[places[row]] = impulse[:width]
-                total = [x + dx for x, dx in zip(total, impulse[:3], strict=True)]
-            forces[pair] = [x * (1.0 / dt) for x in total]
+            for c in range(self.group.contacts):
+                impulse = self.rows[self.contact(n, float(c))][1:4]
+                total = [x + dx for x, dx in zip(total, impulse, strict=True)]
+            arrays[0][n] = [x * (1.0 / dt) for x in total]
+            return state
+
+        count = len(self.group)
+        forces = RowArray([[0.0, 0.0, 0.0]] * count)
+        (filled,) = self.filled[0]
+        needed = select_less(0.0, filled, float(count), 0.0)
+        loop(count, step, [], [forces, self.rows], needed)
+        return forces
 
     def spread_positions(
         self, pairs: Sequence[ContactPair], positions: list[Sequence[Scalar]]
