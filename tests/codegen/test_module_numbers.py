@@ -57,6 +57,9 @@ NUMBERS = {
     "headers": {
         "VECTOR_BYTES": 64,
     },
+    "moved_rows": {
+        "FEWEST": 64,
+    },
     "partition": {
         "CORNER_SLOTS": 4,
     },

@@ -134,7 +134,8 @@ def array_lines(program: Program, statement: Statement, dialect: Any) -> Iterato
     if operation == ROWS:
         place = dialect.memory[statement.target]
         for k, x in enumerate(arguments[2:]):
-            yield f"({place})[{k}] = {_value(x, dialect)};"
+            if x != "":
+                yield f"({place})[{k}] = {_value(x, dialect)};"
     elif operation == ZEROS:
         size = prod(program.graph.arrays[statement.target][1:])
         zero = dialect.broadcast(dialect.constant(0.0))

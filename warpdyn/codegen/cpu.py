@@ -6,7 +6,7 @@ and writes the arrays, and `partition` cuts the program into functions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -17,11 +17,12 @@ from ..recording.program import Program
 from . import headers, lanes, translation_units
 from .arguments import HEADER, ArgumentLayout, input_identifier, result_identifier
 from .array_statements import array_members
-from .cpu_routines import PART, array_memory, routines
+from .cpu_routines import PART, array_memory, routines, slot_of
 from .emit import Dialect, Region, emit, expression, literal
+from .moved_rows import MovedRows
 from .partition import split_statements
 from .table_copies import COPY, PUT, copy_source, put_source, with_copies
-from .tiles import DistinctValues, InPlace, Tile, array_of
+from .tiles import DistinctValues, InPlace, MovedInput, MovedResult, Tile, array_of
 
 AHEAD = 4
 """Blocks of lanes between an access in place and the prefetch issued with it. A robot of 32 joints
@@ -40,6 +41,8 @@ STACK = 1 << 20
 LARGEST_WORKSPACE = 4 << 20
 """Most bytes of a workspace, because a thread's stack is often 8 MiB. Only the states that a long loop
 keeps for its adjoint need so many."""
+
+AnyArray = InPlace | Tile | MovedInput | MovedResult
 
 BLOCK_FIELDS = (("const T*", "constants"), ("V*", "turn"), ("V*", "work"))
 """Fields of the block that every part needs, in addition to its arrays."""
@@ -63,6 +66,7 @@ class CpuSource:
         self.layout = ArgumentLayout(program.inputs, program.results)
         self.narrow = bool(program.graph.arrays)
         self.constants = lanes.Constants(single, program.tables)
+        self.moved = MovedRows.of(program)
         self.arrays = self._arrays()
         self.results = self._results()
         self.parts, self.functions, self.regions, self.slots = self._divide_statements()
@@ -71,22 +75,26 @@ class CpuSource:
 
     # Arrays
 
-    def _arrays(self) -> dict[str, InPlace | Tile]:
+    def _arrays(self) -> dict[str, AnyArray]:
         """Access to each array, by its identifier. Tables have no tile: a program looks them up."""
         program = self.program
         over = {result_identifier(r): input_identifier(a) for r, a in program.over.items()}
         tables = {input_identifier(name) for name in program.tables}
+        forms: dict[str, Callable[..., AnyArray]] = {}
+        forms |= {input_identifier(name): MovedInput for name in self.moved.inputs}
+        forms |= {result_identifier(name): MovedResult for name in self.moved.results}
         return {
-            name: array_of(name, shape, over.get(name))
+            name: forms.get(name, array_of)(name, shape, over.get(name))
             for name, shape in self.layout.arrays
             if name not in tables
         }
 
-    def _results(self) -> list[tuple[InPlace | Tile, DistinctValues]]:
+    def _results(self) -> list[tuple[InPlace | Tile | MovedResult, DistinctValues]]:
         """The array of each result, with its computed and its constant entries."""
         results = []
         for name, outputs in self.program.outputs_of.items():
             array = self.arrays[result_identifier(name)]
+            assert not isinstance(array, MovedInput)
             results.append((array, DistinctValues(array, outputs)))
         return results
 
@@ -101,11 +109,12 @@ class CpuSource:
                 statement.operation in ("sin", "cos") and statement.arguments[0] in self.turns
             )
 
-        parts, slots = split_statements(self.program.statements, PART, is_loaded_again)
+        parts, slots = split_statements(self.moved.statements, PART, is_loaded_again)
         # Inputs and results of routines lie behind the workspace of the parts, which is in use
         # while they call a routine.
         regions, functions, slots = routines(self.program, self.constants, slots)
         self.memory, slots = array_memory(self.program, regions, slots)
+        slots = self._place_moved_rows(slots)
         taken = headers.VECTOR_BYTES * slots
         if taken > LARGEST_WORKSPACE:
             if self.program.graph.arrays:
@@ -119,6 +128,30 @@ class CpuSource:
                 "call it several times, and differentiate each call"
             )
         return parts, functions, regions, slots
+
+    def _place_moved_rows(self, slots: int) -> int:
+        """Give the entries of inputs and results that move directly their slots in the workspace,
+        which has so many; those without a place get further ones. Returns its size."""
+        moved = {input_identifier(name): x for name, x in self.moved.inputs.items()}
+        moved |= {result_identifier(name): x for name, x in self.moved.results.items()}
+        # All others are values that the program itself loads from a slot or stores there.
+        for identifier, places in moved.items():
+            array = self.arrays[identifier]
+            assert isinstance(array, (MovedInput, MovedResult))
+            array.slots = []
+            for place in places:
+                if place is None:
+                    array.slots.append(slots)
+                    slots += 1
+                else:
+                    array.slots.append(slot_of(self.memory[place[0]]) + place[1])
+            if isinstance(array, MovedInput):
+                array.is_kept = not any(x and x[0] in self.moved.written for x in places)
+        for result in self.arrays.values():
+            source = self.arrays.get(result.over or "")
+            if isinstance(result, MovedResult) and isinstance(source, MovedInput):
+                source.returns = result.returns = source.slots == result.slots
+        return slots
 
     @cached_property
     def turns(self) -> dict[int, tuple[str, str]]:
@@ -137,7 +170,7 @@ class CpuSource:
 
         def load(name: str, entry: int) -> str:
             array = self.arrays[input_identifier(name)]
-            assert isinstance(array, InPlace)
+            assert isinstance(array, (InPlace, MovedInput))
             return array.entry(entry)
 
         dialect = lanes.in_lanes(self.constants, load, store, self.regions)
@@ -151,7 +184,7 @@ class CpuSource:
         """Lines of each part."""
         # One set for all parts: outputs that a later part recalls or loads again are already
         # stored.
-        stored: set[int] = set()
+        stored = set(self.moved.stored)
         bodies = []
         for part in self.parts:
             moved = with_copies(self.program, part, stored) if self.regions else part
@@ -171,7 +204,7 @@ class CpuSource:
                     f"{array.entry(k)} = V{{}} + {literal(value, self.single)};"
                     for k, value in values.constants
                 ]
-            elif array.size:
+            elif array.size and isinstance(array, Tile):
                 # They are written into the tile once, before the first block, and copied from there
                 # with the rest. Contiguous rows have no tile and are written directly.
                 more, write = values.tables(self.single)
@@ -202,9 +235,19 @@ class CpuSource:
         return [
             *self.constants.tables.members,
             *array_members(self.program, self.single),
+            *self._moves,
             *([headers.piece("parts.h", "copies")] if self.regions else []),
             headers.piece("blocks.h", "block", fields=fields),
         ]
+
+    @property
+    def _moves(self) -> Iterator[str]:
+        """The functions that move rows of arrays."""
+        inputs = [x for x in self.arrays.values() if isinstance(x, MovedInput)]
+        if inputs:
+            yield headers.piece("rows_of_arrays.h", "moves", self.single)
+        if any(x.returns for x in inputs):
+            yield headers.piece("rows_of_arrays.h", "still_lines", self.single)
 
     def _group(self, sizes: Mapping[str, int]) -> int:
         """Number of blocks that a part is run for before the next part."""
@@ -256,6 +299,8 @@ class CpuSource:
         """The body that goes through all blocks: arguments, tiles, parts, the last block."""
         sizes = {array.id: array.size for array in self.arrays.values()}
         sizes |= {array.id: values.slots for array, values in self.results}
+        # What moves directly has no tile.
+        sizes |= {a.id: 0 for a in self.arrays.values() if isinstance(a, (MovedInput, MovedResult))}
         group = self._group(sizes)
         arguments = [f"const I64 {name} = args[{k}];" for k, name in enumerate(HEADER)]
         fill: list[str] = []

@@ -190,6 +190,11 @@ def array_memory(
     return memory, slots
 
 
+def slot_of(address: str) -> int:
+    """The slot of the workspace at the address of an array that a program makes (`array_memory`)."""
+    return int(address.removeprefix("work + "))
+
+
 def routines(
     program: Program,
     table: lanes.Constants,

@@ -40,3 +40,72 @@
     const VI at = rows_of(index, rows) * (I)(width * N);
     WARPDYN_UNROLL for (int l = 0; l < N; ++l) ((T*)p)[at[l] + l] = value[l];
   }
+
+/// [moves] Member of Lanes for inputs that are the first content of arrays (moved_rows.py).
+  // n entries of `here` environments from p on, each to its place in the workspace, as `gather` has them in a tile.
+  static WARPDYN_APART void move_in(V* work, const int* place, const T* p, I64 env, const I64* offset, int n, int here,
+                                    bool dense) {
+    if (here == N && env == 1) {
+      for (int k = 0; k < n; ++k) work[place[k]] = *(const V*)(p + offset[k]);
+    } else if (env == 0) {
+      for (int k = 0; k < n; ++k) work[place[k]] = all(p[offset[k]]);
+    } else if (here == N && dense && n >= N) {
+      for (int k = 0; k < n; k += N) {
+        const int first = k + N <= n ? k : n - N;
+        V r[N];
+        WARPDYN_UNROLL for (int l = 0; l < N; ++l) r[l] = *(const V*)(p + l * env + first);
+        transpose(r);
+        WARPDYN_UNROLL for (int j = 0; j < N; ++j) work[place[first + j]] = r[j];
+      }
+    } else {
+      const T* const last = p + (here - 1) * env;
+      for (int k = 0; k < n; ++k) work[place[k]] = all(last[offset[k]]);
+      for (int l = 0; l < here - 1; ++l)
+        for (int k = 0; k < n; ++k) ((T*)(work + place[k]))[l] = p[l * env + offset[k]];
+    }
+  }
+
+/// [still_lines] Members of Lanes for inputs and results in one place. Most contacts of a scene with many pairs do not
+/// exist before and after a step, so that runs of N entries have one value in all environments of a block.
+  // The bits of `value` if all entries of all lines have them.
+  static inline bool is_still(const V* r, I& value) {
+    const VI first = (VI)r[0];
+    value = first[0];
+    VI differ = first ^ value;
+    WARPDYN_UNROLL for (int l = 1; l < N; ++l) differ |= (VI)r[l] ^ value;
+    return __builtin_reduce_or(differ) == 0;
+  }
+  // `move_in` that leaves out runs which the workspace has already: `known` runs have one value there, `held`.
+  static WARPDYN_APART void move_lines_in(V* work, const int* place, const T* p, I64 env, const I64* offset, int n,
+                                          int here, bool dense, I* held, bool* known) {
+    if (here != N || !dense || env == 0 || env == 1) {
+      for (int k = 0; k * N < n; ++k) known[k] = false;
+      move_in(work, place, p, env, offset, n, here, dense);
+      return;
+    }
+    for (int k = 0; k < n; k += N, ++held, ++known) {
+      const int first = k + N <= n ? k : n - N;
+      V r[N];
+      WARPDYN_UNROLL for (int l = 0; l < N; ++l) r[l] = *(const V*)(p + l * env + first);
+      I value;
+      const bool still = is_still(r, value);
+      if (still && *known && *held == value) continue;
+      *known = still; *held = value;
+      if (!still) transpose(r);
+      WARPDYN_UNROLL for (int j = 0; j < N; ++j) work[place[first + j]] = r[j];
+    }
+  }
+  // The workspace to the rows of a full block from which `move_lines_in` has filled it.
+  static WARPDYN_APART void move_lines_out(const V* work, const int* place, T* p, I64 env, int n, I* held, bool* known) {
+    for (int k = 0; k < n; k += N, ++held, ++known) {
+      const int first = k + N <= n ? k : n - N;
+      V r[N];
+      WARPDYN_UNROLL for (int j = 0; j < N; ++j) r[j] = work[place[first + j]];
+      I value;
+      const bool still = is_still(r, value);
+      if (still && *known && *held == value) continue;
+      *known = still; *held = value;
+      if (!still) transpose(r);
+      WARPDYN_UNROLL for (int l = 0; l < N; ++l) store_change(p + l * env + first, r[l]);
+    }
+  }

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from ..recording.order import Statement, operands
 from ..recording.program import Program
 from .emit import Dialect
-from .tiles import InPlace, Tile
+from .tiles import InPlace, MovedResult, Tile
 
 COPY, PUT = "copy", "put"
 """Further statements. `copy(name, called, k, slot, k, slot..)` copies values of the workspace to
@@ -100,7 +100,9 @@ def copy_source(statement: Statement, dialect: Dialect) -> str:
 
 
 def put_source(
-    statement: Statement, dialect: Dialect, where: Sequence[tuple[InPlace | Tile, int]]
+    statement: Statement,
+    dialect: Dialect,
+    where: Sequence[tuple[InPlace | Tile | MovedResult, int]],
 ) -> str:
     """C++ of a PUT. `where`: array and entry of each output."""
     name, *rest = statement.arguments

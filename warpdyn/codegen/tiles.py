@@ -49,6 +49,11 @@ class _Array:
         yield from _declare(self.id, self.const, self.shape, position, slots, group)
 
     @property
+    def tile(self) -> str:
+        """C++ of the address of the array's tile."""
+        return f"at.{self.id}_tile"
+
+    @property
     def apart(self) -> str:
         """C++ of a condition: the result is not written over an input."""
         return f" && (const T*){self.id} != {self.over}" if self.over else ""
@@ -61,14 +66,18 @@ class _Array:
         keep = f"keep_constants{self.apart}"
         compare = f"(const T*){a} == {self.over}" if self.over and self.size >= LONG else "false"
         how = f"here, {a}_dense, {a}_stream, {keep}, {compare}, {a}_stage"
-        scatter = f"Lanes::scatter((const T*)at.{a}_tile, {where}, {how});"
-        if not self.over:
+        scatter = f"Lanes::scatter((const T*){self.tile}, {where}, {how});"
+        if not self.gets_rows:
             return scatter
-        # Rows side by side get here only if they belong to an input; they are whole vectors.
-        value = f"*(const V*)((const T*)at.{a}_tile + {a}_entry[k])"
+        value = f"*(const V*)((const T*){self.tile} + {a}_entry[k])"
         store = f"Lanes::store({a} + e + {a}_offset[k], {value}, {a}_stream)"
         rows = f"for (int k = 0; k < {self.size}; ++k) {store};"
         return f"{{ if (here == N && {a}_env == 1) {rows} else {scatter} }}"
+
+    @property
+    def gets_rows(self) -> bool:
+        """True if rows side by side are emptied from the tile too: those that belong to an input."""
+        return bool(self.over)
 
     def last(self) -> str:
         """C++ that writes the rest of a result after the last block."""
@@ -169,6 +178,86 @@ class Tile(_Array):
         return f"if (!at.{self.id}_in_rows) {self.scatter()}" if self.size else ""
 
 
+class MovedInput(_Array):
+    """An input that is the first content of arrays in the workspace (`moved_rows`).
+
+    `slots`: of its entries there. `is_kept`: nothing in the program writes these, so that an input
+    that all environments share is moved once. `returns`: a result may be written over it, whose
+    entries are in the same slots.
+    """
+
+    slots: list[int]
+    is_kept = False
+    returns = False
+    fields: Sequence[tuple[str, str]] = ()
+
+    def entry(self, k: int) -> str:
+        """Entry `k` of all lanes."""
+        return f"work[{self.slots[k]}]"
+
+    def declare(self, position: int, slots: int, group: int) -> Iterator[str]:
+        """Declarations of the array, of the table of its slots, and of what each workspace holds."""
+        a = self.id
+        yield from super().declare(position, slots, group)
+        yield f"static const int {a}_slot[] = {{{', '.join(map(str, self.slots))}}};"
+        if self.returns:
+            lines = f"[{group}][{-(-self.size // headers.lane_count(False))}]"
+            yield f"I {a}_held{lines}; bool {a}_known{lines} = {{}};"
+
+    def fill(self) -> Iterator[str]:
+        """The statement that moves the entries of a block."""
+        a = self.id
+        what = f"at.work, {a}_slot, {a} + e * {a}_env, {a}_env, {a}_offset, {self.size}, here, {a}_dense"
+        if self.returns:
+            yield f"Lanes::move_lines_in({what}, {a}_held[group], {a}_known[group]);"
+        else:
+            begun = "e < first + N * (I64)(sizeof blocks / sizeof *blocks)"
+            needed = f"if ({a}_env || {begun}) " if self.is_kept else ""
+            yield f"{needed}Lanes::move_in({what});"
+
+
+class MovedResult(_Array):
+    """A result of rows of arrays in the workspace (`moved_rows`).
+
+    `slots`: of its entries there. `returns`: `over` is the input with these slots.
+    """
+
+    slots: list[int]
+    returns = False
+    fields: Sequence[tuple[str, str]] = ()
+    tile = "at.work"
+    gets_rows = True
+
+    def store(self, k: int, value: str) -> str:
+        """The statement that writes entry `k` of all lanes."""
+        return f"work[{self.slots[k]}] = {value};"
+
+    def declare(self, position: int, slots: int, group: int) -> Iterator[str]:
+        """Declarations of the array, and of the tables that `scatter` reads."""
+        yield from super().declare(position, slots, group)
+        places = ", ".join(f"{k} * N" for k in self.slots)
+        yield f"static const int {self.id}_entry[] = {{{places}}};"
+        yield f"static const char {self.id}_still[{self.size}] = {{}};"
+
+    def fill(self) -> Iterator[str]:
+        """Nothing: the workspace is there."""
+        return iter(())
+
+    def empty(self) -> str:
+        """The statement that moves the result to its place, after the last part."""
+        if not self.returns:
+            return self.scatter()
+        r, a = self.id, self.over
+        alike = f"(const T*){r} == {a} && {r}_env == {a}_env && {r}_dense && {a}_dense"
+        rows = f"here == N && {r}_env > 1 && {alike}"
+        what = (
+            f"at.work, {a}_slot, {r} + e * {r}_env, {r}_env, {self.size}, {a}_held[k], {a}_known[k]"
+        )
+        # The workspace holds other values from here on.
+        forget = f"for (bool& known : {a}_known[k]) known = false;"
+        return f"if ({rows}) Lanes::move_lines_out({what}); else {{ {forget} {self.scatter()} }}"
+
+
 def array_of(identifier: str, shape: tuple[int, ...], over: str | None = None) -> InPlace | Tile:
     """The form of access to the array with this C++ name."""
     small = len(shape) <= 1 and prod(shape) <= DIRECT
@@ -179,7 +268,7 @@ class DistinctValues:
     """The distinct values of a result: the slot of each in the tile, and the entries that have
     it."""
 
-    def __init__(self, array: InPlace | Tile, outputs: Sequence[Output]):
+    def __init__(self, array: InPlace | Tile | MovedResult, outputs: Sequence[Output]):
         self.id, self.outputs, self.slot = array.id, outputs, list(range(len(outputs)))
         self.constants = [(k, o.constant) for k, o in enumerate(outputs) if o.node is None]
         if isinstance(array, Tile):
