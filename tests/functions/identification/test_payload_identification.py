@@ -16,7 +16,6 @@ from warpdyn.functions.identification.payload_identification import (
     ROUGH_INERTIA,
     IdentifiedPayload,
     _at_instants,
-    _nearest_body,
 )
 
 MODEL, TOOL = wd.load_robot("ur5e"), "tool0"
@@ -72,29 +71,6 @@ def test_the_condition_number_is_that_of_columns_in_units_of_a_small_body(random
     columns = Y * LENGTH ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2]) / NOISE[:, None]
     found = wd.identify_payload(MODEL, TOOL, q, v, a, tau, noise=NOISE)
     assert found.condition == pytest.approx(np.linalg.cond(columns.reshape(-1, 10)))
-
-
-@pytest.mark.parametrize("seed", [1, 6, 9, 11])
-@pytest.mark.parametrize("smallest", [1.0, 1e-6])
-def test_no_physically_consistent_body_is_nearer(seed: int, smallest: float) -> None:
-    """The conditions of Karush, Kuhn and Tucker: the slope of the distance is a matrix over
-    pseudo-inertias that has no negative eigenvalue, and is zero along the body itself."""
-    draw = np.random.default_rng(seed)
-    scale = LENGTH ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
-    body = wd.inertial.from_body(1.0, (0.05, -0.03, 0.1), np.diag([0.004, 0.005, 0.002]))
-    estimate = body + 0.3 * scale * draw.normal(size=10)
-    assert not wd.inertial.physically_consistent(estimate)
-    turn = np.linalg.qr(draw.normal(size=(10, 10)))[0]
-    information = turn * np.geomspace(smallest, 1.0, 10) @ turn.T
-    found = _nearest_body(estimate, information, scale)
-    assert wd.inertial.physically_consistent(found)
-    e = (found - estimate) / scale
-    slope = 2.0 * information @ e / scale
-    unit = np.eye(16).reshape(4, 4, 4, 4)
-    matrix = wd.inertial.from_pseudo_inertia(0.5 * (unit + unit.swapaxes(2, 3))) @ slope
-    eigenvalues = np.linalg.eigvalsh(matrix)
-    assert eigenvalues[0] > -1e-8 * eigenvalues[-1]
-    assert abs(slope @ found) < 1e-6 * (e @ information @ e)
 
 
 def test_a_motion_is_read_at_its_first_and_last_instants(random_motion) -> None:
@@ -290,10 +266,7 @@ def test_an_inconsistent_estimate_is_replaced_by_the_nearest_body(random_motion)
 
 
 def test_the_cutoff_is_at_most_a_quarter_of_the_rate() -> None:
-    """That frequency is accepted, and higher ones are refused.
-
-    The shortest motion is bounded too.
-    """
+    """That frequency is accepted, and higher ones are refused. The shortest motion is bounded too."""
     time, q, v, tau = swing(50.0, 4.0)
     identify = partial(wd.identify_payload_in_motion, MODEL, TOOL)
     assert np.isfinite(identify(time, q, v, tau, cutoff=12.5).values).all()
