@@ -82,12 +82,13 @@ def state_derivative(
     """
     named = dict(zip(arrays, more, strict=True))
     drive, surface = drive_of(named), soft_surface_of(named, exponents)
-    strained = [x for point in named.get("deformation", ()) for x in point]
+    count = len(points)
+    strained = [x for point in named.get("deformation", [[0.0] * 3] * count) for x in point]
     terrain = terrain_of(named)
     rates = smooth_dynamics(
         tree, q, v, strained, tau, drive, surface, terrain, points, gravity, f_ext
     )
-    each = [slice(3 * n, 3 * n + 3) for n in range(len(points))]
+    each = [slice(3 * n, 3 * n + 3) for n in range(count)]
     return (
         tree.rate(q, v, baumgarte),
         rates.acceleration,
