@@ -77,7 +77,7 @@ def _call(
         options=(("root", model.root), *about),
         refuse=_refuse_massless,
         shapes={"out": (6, model.nv)} if columns else {},
-        by_velocity={"out": columns},
+        by_velocity={"out": columns} if columns else {},
         **more,
     )
 
