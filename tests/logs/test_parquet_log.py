@@ -90,6 +90,20 @@ def test_a_label_with_the_name_of_a_column_is_refused(tmp_path: Path) -> None:
         log.writer(tmp_path / "b.parquet", labels)
 
 
+def test_a_repeated_name_is_refused_where_it_is_read(tmp_path: Path) -> None:
+    """Other columns of one name are passed through."""
+    path = tmp_path / "a.parquet"
+    x = pa.array([1.0, 2.0])
+    pq.write_table(pa.Table.from_arrays([x, x, x], names=["note", "t", "note"]), path)
+    log = ParquetLog(path)
+    (part,) = log.parts(["t"], 10, True)
+    assert part.carried.num_columns == 3
+    with pytest.raises(LogError, match="^several columns have the name note; rename one$"):
+        log.width("note")
+    with pytest.raises(LogError, match="several columns"):
+        next(log.parts(["t", "note"], 10, False))
+
+
 def test_incomplete_rows_are_refused(tmp_path: Path) -> None:
     """They have empty entries or lists of other lengths. The message has the number of the row."""
     lengths = pa.array([[1.0, 2.0]] * 6 + [[1.0]], pa.list_(pa.float32()))

@@ -38,6 +38,14 @@ def test_wheels_turn_on_where_their_angles_jump() -> None:
     assert np.array_equal(motion.at(0.0), q[0]) and np.array_equal(motion.at(1.0), q[1])
 
 
+def test_wheels_with_long_steps_turn_forward() -> None:
+    """Angles that fill more than one turn are not wrapped, so a step of 5 rad is one of 5 rad."""
+    builder = wd.ModelBuilder("cart").add_link("base").add_link("rim", mass=1.0)
+    model = builder.add_joint("spin", "continuous", "base", "rim").build()
+    motion = Trajectory.of(model, {"spin": [0.0, 5.0, 10.0, 15.0]}, [0.0, 1.0, 2.0, 3.0])
+    assert np.allclose([motion.at(t) for t in (0.5, 1.2, 2.9)], [[[2.5]], [[6.0]], [[14.5]]])
+
+
 def test_two_rows_at_one_time_are_a_jump() -> None:
     """The second one counts, from that time on; several robots move together."""
     q = 0.1 * np.arange(48.0).reshape(4, 2, 6) % 1.7

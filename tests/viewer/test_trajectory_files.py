@@ -48,6 +48,13 @@ def test_timestamps_of_labelled_logs_are_seconds(tmp_path: Path) -> None:
     assert np.array_equal(read_trajectory(ARM, tmp_path / "a.npz").times, TIMES)
 
 
+def test_a_robot_without_moving_joints_has_no_trajectory(tmp_path: Path) -> None:
+    rock = wd.ModelBuilder("rock").add_link("stone").build()
+    np.savez(tmp_path / "a.npz", q0=TIMES, time=TIMES)
+    with pytest.raises(wd.viewer.ViewerError, match="rock has no joint that moves"):
+        read_trajectory(rock, tmp_path / "a.npz")
+
+
 @pytest.mark.parametrize(
     ("header", "error"),
     [("time,q0,q1,q0", "several columns have the name q0"), ("time,q0,q1,q2", "there is a q2")],

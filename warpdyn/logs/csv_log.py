@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .records import Labels, LogError, LogPart, join_names
+from .records import Labels, LogError, LogPart, join_names, repeated_name
 
 
 class CsvLog:
@@ -38,8 +38,9 @@ class CsvLog:
 
     def parts(self, names: Sequence[str], rows: int, whole: bool) -> Iterator[LogPart]:
         """The lines of the file, in parts."""
-        if repeated := [n for n in names if self.names.count(n) > 1]:
-            raise LogError(f"several columns have the name {join_names(repeated)}; rename one")
+        for name in names:
+            if self.names.count(name) > 1:
+                raise repeated_name(name)
         places = {n: self.names.index(n) for n in names}
         with self.path.open(newline="", encoding="utf-8-sig") as file:
             lines = csv.reader(file)

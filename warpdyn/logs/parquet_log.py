@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .records import Label, Labels, LogError, LogPart, join_names, reason_of
+from .records import Label, Labels, LogError, LogPart, join_names, reason_of, repeated_name
 
 BUFFER = 1 << 20
 """Number of bytes read at a time; without it whole column chunks are read, however long a row group
@@ -41,8 +41,7 @@ class ParquetLog:
         self.names = list(self._schema.names)
         self.rows: int | None = self._file.metadata.num_rows
         self.notes: list[str] = []
-        kinds = [self._schema.field(name).type for name in self.names]
-        self.fixed = any(map(pa.types.is_fixed_size_list, kinds))
+        self.fixed = any(map(pa.types.is_fixed_size_list, self._schema.types))
         self._widths: dict[str, int | None] = {}
         self._first_ticks: dict[str, int] = {}
 
@@ -54,6 +53,8 @@ class ParquetLog:
         return self._widths[name]
 
     def _width(self, name: str) -> int | None:
+        if self.names.count(name) > 1:
+            raise repeated_name(name)
         kind = self._schema.field(name).type
         if _is_number(kind) or _is_time(kind):
             return None

@@ -104,6 +104,11 @@ def reason_of(error: Exception) -> str:
     return str(error).partition("\n")[0] or type(error).__name__
 
 
+def repeated_name(name: str) -> LogError:
+    """The error of a table that has several columns of one name."""
+    return LogError(f"several columns have the name {name}; rename one")
+
+
 def join_names(names: Sequence[str], most: int = 8) -> str:
     """Names for a message."""
     return ", ".join(names[:most]) + (" ..." if len(names) > most else "") or "nothing"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -67,12 +68,15 @@ class Trajectory:
             return self.q[k]
         share = (time - self.times[k]) / (self.times[k + 1] - self.times[k])
         along = np.full(self.q.shape[1], share)
-        # An angle without limits that jumps from 3.1 to -3.1 goes on over half a turn.
-        pairs = [
-            continue_angles(self.model, pair.copy()) for pair in self.q[k : k + 2].swapaxes(0, 1)
-        ]
-        here, there = np.stack(pairs, axis=1)
+        here, there = self._continued[k : k + 2]
         return np.asarray(interpolate(self.model, here, there, along))
+
+    @cached_property
+    def _continued(self) -> np.ndarray:
+        """The configurations (T, B, nq) with unwrapped angles. Whether an angle is wrapped depends on
+        its whole motion: a wheel that turns by 5 rad from row to row is not."""
+        robots = [continue_angles(self.model, q) for q in self.q.swapaxes(0, 1)]
+        return np.stack(robots, axis=1)
 
 
 def _by_joint(model: Model, positions: Mapping[str, Any]) -> np.ndarray:

@@ -54,6 +54,8 @@ def read_trajectory(model: Model, path: Path, topic: str = "/joint_states") -> T
 
 def _column_names(model: Model, names: Sequence[str]) -> list[str]:
     """The columns to read: those of the configuration, and one of times if there is any."""
+    if not model.nq:
+        raise ViewerError(f"{model.name} has no joint that moves")
     times = [n for n in TIMES if n in names][:1]
     numbered = [f"q{k}" for k in range(model.nq)]
     if "q" in names and "q" not in model.coordinates:
