@@ -98,7 +98,7 @@ def test_a_repeated_name_is_refused_where_it_is_read(tmp_path: Path) -> None:
     log = ParquetLog(path)
     (part,) = log.parts(["t"], 10, True)
     assert part.carried.num_columns == 3
-    with pytest.raises(LogError, match="^several columns have the name note; rename one$"):
+    with pytest.raises(LogError, match=r"^several columns have the name note; rename one$"):
         log.width("note")
     with pytest.raises(LogError, match="several columns"):
         next(log.parts(["t", "note"], 10, False))

@@ -130,11 +130,11 @@ class CpuSource:
         return parts, functions, regions, slots
 
     def _place_moved_rows(self, slots: int) -> int:
-        """Give the entries of inputs and results that move directly their slots in the workspace,
-        which has so many; those without a place get further ones. Returns its size."""
+        """Choose the slots of inputs and results that are moved directly, in a workspace of `slots`.
+        Entries outside arrays get further slots. Returns the new size of the workspace."""
         moved = {input_identifier(name): x for name, x in self.moved.inputs.items()}
         moved |= {result_identifier(name): x for name, x in self.moved.results.items()}
-        # All others are values that the program itself loads from a slot or stores there.
+        # The program itself loads or stores an entry without a place, in a slot of its own.
         for identifier, places in moved.items():
             array = self.arrays[identifier]
             assert isinstance(array, (MovedInput, MovedResult))
@@ -150,7 +150,7 @@ class CpuSource:
         for result in self.arrays.values():
             source = self.arrays.get(result.over or "")
             if isinstance(result, MovedResult) and isinstance(source, MovedInput):
-                source.returns = result.returns = source.slots == result.slots
+                source.is_returned = result.returns_input = source.slots == result.slots
         return slots
 
     @cached_property
@@ -246,7 +246,7 @@ class CpuSource:
         inputs = [x for x in self.arrays.values() if isinstance(x, MovedInput)]
         if inputs:
             yield headers.piece("rows_of_arrays.h", "moves", self.single)
-        if any(x.returns for x in inputs):
+        if any(x.is_returned for x in inputs):
             yield headers.piece("rows_of_arrays.h", "still_lines", self.single)
 
     def _group(self, sizes: Mapping[str, int]) -> int:

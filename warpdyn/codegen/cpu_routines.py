@@ -191,7 +191,7 @@ def array_memory(
 
 
 def slot_of(address: str) -> int:
-    """The slot of the workspace at the address of an array that a program makes (`array_memory`)."""
+    """The first slot of an array that a program makes, from its address (`array_memory`)."""
     return int(address.removeprefix("work + "))
 
 

@@ -1,15 +1,15 @@
 """Long inputs that are the first content of arrays in loops, and results that are rows of such arrays.
 
 A scene with many pairs passes the impulses of all contacts from one launch to the next: those of an
-Allegro hand with a cube are 2,472 numbers. They move between memory and the workspace of a block
-directly. Through a tile and one statement for each number, every one of them is moved twice, by code
-that is larger than the first cache.
+Allegro hand with a cube are 2,472 numbers. Such numbers are copied directly between memory and the
+workspace of a block. Through a tile, with one statement for each number, every number would be copied
+twice, by code that does not fit into the level-1 instruction cache.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -19,8 +19,8 @@ from ..recording.program import Program
 from .array_statements import nearest
 
 FEWEST = 64
-"""Entries from which an input or a result is moved directly. Shorter ones take part in the program
-like all other values."""
+"""Smallest number of entries of an input or a result that is moved directly. The program loads and
+stores the entries of shorter ones."""
 
 MADE = (ROWS, ZEROS, UNSET)
 """Operations that make an array of a program."""
@@ -31,12 +31,12 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True)
 class MovedRows:
-    """What moves directly.
+    """The inputs and results of a program that are moved directly, and the remaining statements.
 
     `statements`: those of the program without copies of inputs to arrays and of rows to results.
     `inputs`, `results`: the place of each entry, by the name of the input or the result; None for an
-    entry that the program reads or computes itself. `stored`: outputs that are in their places.
-    `written`: arrays whose first content changes.
+    entry that the program loads or stores itself. `stored`: output nodes that need no store.
+    `written`: arrays that the program changes after their first content.
     """
 
     statements: list[Statement]
@@ -47,47 +47,48 @@ class MovedRows:
 
     @classmethod
     def of(cls, program: Program) -> MovedRows:
-        """What moves directly in a program."""
+        """The inputs and results of `program` that are moved directly."""
         if not program.graph.arrays:
             return cls(program.statements)
-        begun = _FirstContent(program)
-        inputs, results = begun.inputs(), _results(program)
+        first = _FirstContent(program)
+        inputs, results = first.inputs(), _results(program)
         stored = {
             output.node
             for name, places in results.items()
             for output, place in zip(program.outputs_of[name], places, strict=True)
             if output.node is not None and place is not None
         }
-        statements = list(_without_copies(program, begun, inputs, stored))
-        return cls(statements, inputs, results, frozenset(stored), frozenset(begun.written))
+        statements = list(_without_copies(program, first.statements, inputs, stored))
+        return cls(statements, inputs, results, frozenset(stored), frozenset(first.written))
 
 
 class _FirstContent:
     """The values that the arrays of a program have before anything reads or changes them.
 
-    `content`: the values of each array by entry. `initial`: the statements that write them. `written`:
-    the arrays that change later.
+    `content`: the node of each entry of each array; -1 if no input can take its place. `statements`:
+    the targets of the statements that write the first content. `written`: the arrays that change
+    later.
     """
 
     def __init__(self, program: Program):
         self.program = program
         self.content: dict[int, dict[int, int]] = {}
-        self.initial: set[int] = set()
-        self.written = _lent_to_write(program)
+        self.statements: set[int] = set()
+        self.written = {program.graph.arrays[x].root for x in _lent_to_write(program)}
         used: set[int] = set()
         for s in program.statements:
             if s.operation in MADE:
                 self.content[s.target] = {}
-                self.initial.add(s.target)
+                self.statements.add(s.target)
             for root in _arrays_of(program, s):
                 if s.operation == WRITE and root not in used and isinstance(s.arguments[1], float):
-                    self.initial.add(s.target)
+                    self.statements.add(s.target)
                 else:
                     used.add(root)
                     if s.operation in WRITES:
                         self.written.add(root)
             # Zeros are only the content of entries that get no other value.
-            if s.target in self.initial and s.operation != ZEROS:
+            if s.target in self.statements and s.operation != ZEROS:
                 self._add(s)
 
     def _add(self, s: Statement) -> None:
@@ -95,7 +96,7 @@ class _FirstContent:
         content = self.content[root]
         for k, x in enumerate(values, first):
             if x != "":
-                # A second value for an entry: no input may take the place of both.
+                # No input can take the place of a constant, or of two values for one entry.
                 content[k] = x if k not in content and isinstance(x, int) else -1
 
     def inputs(self) -> dict[str, list[Place | None]]:
@@ -129,7 +130,7 @@ def _rows_at_the_end(program: Program) -> dict[int | None, Place]:
     arrays = program.graph.arrays
     made = {s.target for s in program.statements if s.operation in MADE}
     last = {arrays[s.target].root: s.target for s in program.statements if s.target in arrays}
-    changed = _lent_to_write(program, versions=True)
+    changed = _lent_to_write(program)
     places: dict[int | None, Place] = {}
     for s in program.statements:
         if s.operation == READ and isinstance(s.arguments[2], float):
@@ -166,11 +167,14 @@ def _results(program: Program) -> dict[str, list[Place | None]]:
 
 def _without_copies(
     program: Program,
-    begun: _FirstContent,
+    initial: Container[int],
     inputs: Mapping[str, Sequence[Place | None]],
     stored: Iterable[int],
 ) -> Iterator[Statement]:
-    """The statements of a program without copies of `inputs` to arrays and of rows to results."""
+    """The statements of a program without copies of `inputs` to arrays and of rows to results.
+
+    `initial`: the targets of the statements that write the first content of arrays.
+    """
     moved = {place for each in inputs.values() for place in each if place is not None}
     filled = {root for root, _ in moved}
     read = {x for s in program.statements for x in operands(s)} | {*program.angles}
@@ -178,11 +182,11 @@ def _without_copies(
     for s in program.statements:
         if s.target in alone or (s.operation == "input" and _has_place(s, inputs)):
             continue
-        if s.target in begun.initial:
+        if s.target in initial:
             root, first, values = initial_values(program, s)
             if root in filled:
                 rest = ["" if (root, k) in moved else x for k, x in enumerate(values, first)]
-                # An array of zeros must not be cleared after its content has come.
+                # The inputs are in the array already: zeros are written to the other entries only.
                 head = s.arguments[:2] if s.operation == WRITE else (s.arguments[0], "")
                 if all(x == "" for x in rest):
                     continue
@@ -216,11 +220,11 @@ def _arrays_of(program: Program, s: Statement) -> list[int]:
     return [arrays[x].root for x in s.arguments[2:]] if s.operation == LEND else []
 
 
-def _lent_to_write(program: Program, versions: bool = False) -> set[int]:
-    """The roots of the arrays that a loop writes, or their nodes before the loop."""
+def _lent_to_write(program: Program) -> set[int]:
+    """The nodes, before a loop, of the arrays that the loop writes."""
     found: set[int] = set()
     for s in program.statements:
         if s.operation == LEND:
             lent = zip(s.arguments[2:], program.routines[s.arguments[0]].arrays, strict=True)
             found |= {x for x, array in lent if array.is_written}
-    return found if versions else {program.graph.arrays[x].root for x in found}
+    return found

@@ -42,7 +42,7 @@
   }
 
 /// [moves] Member of Lanes for inputs that are the first content of arrays (moved_rows.py).
-  // n entries of `here` environments from p on, each to its place in the workspace, as `gather` has them in a tile.
+  // Copies n entries of `here` environments from p to their places in the workspace, like `gather` to a tile.
   static WARPDYN_APART void move_in(V* work, const int* place, const T* p, I64 env, const I64* offset, int n, int here,
                                     bool dense) {
     if (here == N && env == 1) {
@@ -67,7 +67,7 @@
 
 /// [still_lines] Members of Lanes for inputs and results in one place. Most contacts of a scene with many pairs do not
 /// exist before and after a step, so that runs of N entries have one value in all environments of a block.
-  // The bits of `value` if all entries of all lines have them.
+  // True if all entries of all lines have the bits of the first one, which become `value`.
   static inline bool is_still(const V* r, I& value) {
     const VI first = (VI)r[0];
     value = first[0];
@@ -75,7 +75,8 @@
     WARPDYN_UNROLL for (int l = 1; l < N; ++l) differ |= (VI)r[l] ^ value;
     return __builtin_reduce_or(differ) == 0;
   }
-  // `move_in` that leaves out runs which the workspace has already: `known` runs have one value there, `held`.
+  // Like `move_in`, without runs that the workspace has already. A run of the workspace that is `known` has one
+  // value, with the bits `held`.
   static WARPDYN_APART void move_lines_in(V* work, const int* place, const T* p, I64 env, const I64* offset, int n,
                                           int here, bool dense, I* held, bool* known) {
     if (here != N || !dense || env == 0 || env == 1) {
@@ -95,7 +96,7 @@
       WARPDYN_UNROLL for (int j = 0; j < N; ++j) work[place[first + j]] = r[j];
     }
   }
-  // The workspace to the rows of a full block from which `move_lines_in` has filled it.
+  // Copies the workspace back to the rows of a full block from which `move_lines_in` has filled it.
   static WARPDYN_APART void move_lines_out(const V* work, const int* place, T* p, I64 env, int n, I* held, bool* known) {
     for (int k = 0; k < n; k += N, ++held, ++known) {
       const int first = k + N <= n ? k : n - N;

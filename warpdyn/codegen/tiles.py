@@ -181,14 +181,14 @@ class Tile(_Array):
 class MovedInput(_Array):
     """An input that is the first content of arrays in the workspace (`moved_rows`).
 
-    `slots`: of its entries there. `is_kept`: nothing in the program writes these, so that an input
-    that all environments share is moved once. `returns`: a result may be written over it, whose
-    entries are in the same slots.
+    `slots`: the slot of each entry. `is_kept`: the program writes none of these slots, so that an input
+    that all environments share is moved once. `is_returned`: a result that may be written over it has
+    the same slots.
     """
 
     slots: list[int]
     is_kept = False
-    returns = False
+    is_returned = False
     fields: Sequence[tuple[str, str]] = ()
 
     def entry(self, k: int) -> str:
@@ -200,7 +200,7 @@ class MovedInput(_Array):
         a = self.id
         yield from super().declare(position, slots, group)
         yield f"static const int {a}_slot[] = {{{', '.join(map(str, self.slots))}}};"
-        if self.returns:
+        if self.is_returned:
             lines = f"[{group}][{-(-self.size // headers.lane_count(False))}]"
             yield f"I {a}_held{lines}; bool {a}_known{lines} = {{}};"
 
@@ -208,22 +208,22 @@ class MovedInput(_Array):
         """The statement that moves the entries of a block."""
         a = self.id
         what = f"at.work, {a}_slot, {a} + e * {a}_env, {a}_env, {a}_offset, {self.size}, here, {a}_dense"
-        if self.returns:
+        if self.is_returned:
             yield f"Lanes::move_lines_in({what}, {a}_held[group], {a}_known[group]);"
         else:
-            begun = "e < first + N * (I64)(sizeof blocks / sizeof *blocks)"
-            needed = f"if ({a}_env || {begun}) " if self.is_kept else ""
+            in_first_group = "e < first + N * (I64)(sizeof blocks / sizeof *blocks)"
+            needed = f"if ({a}_env || {in_first_group}) " if self.is_kept else ""
             yield f"{needed}Lanes::move_in({what});"
 
 
 class MovedResult(_Array):
     """A result of rows of arrays in the workspace (`moved_rows`).
 
-    `slots`: of its entries there. `returns`: `over` is the input with these slots.
+    `slots`: the slot of each entry. `returns_input`: `over` is an input with the same slots.
     """
 
     slots: list[int]
-    returns = False
+    returns_input = False
     fields: Sequence[tuple[str, str]] = ()
     tile = "at.work"
     gets_rows = True
@@ -240,12 +240,12 @@ class MovedResult(_Array):
         yield f"static const char {self.id}_still[{self.size}] = {{}};"
 
     def fill(self) -> Iterator[str]:
-        """Nothing: the workspace is there."""
+        """Yield nothing: the program writes the result to the workspace."""
         return iter(())
 
     def empty(self) -> str:
         """The statement that moves the result to its place, after the last part."""
-        if not self.returns:
+        if not self.returns_input:
             return self.scatter()
         r, a = self.id, self.over
         alike = f"(const T*){r} == {a} && {r}_env == {a}_env && {r}_dense && {a}_dense"

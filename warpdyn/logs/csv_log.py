@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .records import Labels, LogError, LogPart, join_names, repeated_name
+from .records import Labels, LogError, LogPart, join_names, repeated_name_error
 
 
 class CsvLog:
@@ -40,7 +40,7 @@ class CsvLog:
         """The lines of the file, in parts."""
         for name in names:
             if self.names.count(name) > 1:
-                raise repeated_name(name)
+                raise repeated_name_error(name)
         places = {n: self.names.index(n) for n in names}
         with self.path.open(newline="", encoding="utf-8-sig") as file:
             lines = csv.reader(file)

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .records import Label, Labels, LogError, LogPart, join_names, reason_of, repeated_name
+from .records import Label, Labels, LogError, LogPart, join_names, reason_of, repeated_name_error
 
 BUFFER = 1 << 20
 """Number of bytes read at a time; without it whole column chunks are read, however long a row group
@@ -54,7 +54,7 @@ class ParquetLog:
 
     def _width(self, name: str) -> int | None:
         if self.names.count(name) > 1:
-            raise repeated_name(name)
+            raise repeated_name_error(name)
         kind = self._schema.field(name).type
         if _is_number(kind) or _is_time(kind):
             return None

@@ -104,7 +104,7 @@ def reason_of(error: Exception) -> str:
     return str(error).partition("\n")[0] or type(error).__name__
 
 
-def repeated_name(name: str) -> LogError:
+def repeated_name_error(name: str) -> LogError:
     """The error of a table that has several columns of one name."""
     return LogError(f"several columns have the name {name}; rename one")
 

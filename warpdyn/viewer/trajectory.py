@@ -68,11 +68,11 @@ class Trajectory:
             return self.q[k]
         share = (time - self.times[k]) / (self.times[k + 1] - self.times[k])
         along = np.full(self.q.shape[1], share)
-        here, there = self._continued[k : k + 2]
+        here, there = self._continuous_angles[k : k + 2]
         return np.asarray(interpolate(self.model, here, there, along))
 
     @cached_property
-    def _continued(self) -> np.ndarray:
+    def _continuous_angles(self) -> np.ndarray:
         """The configurations (T, B, nq) with unwrapped angles. Whether an angle is wrapped depends on
         its whole motion: a wheel that turns by 5 rad from row to row is not."""
         robots = [continue_angles(self.model, q) for q in self.q.swapaxes(0, 1)]

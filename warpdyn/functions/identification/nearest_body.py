@@ -12,22 +12,23 @@ def nearest_body(estimate: np.ndarray, information: np.ndarray, scale: np.ndarra
     (parameters - estimate) / scale.
 
     estimate, scale: (10,), in the order of `wd.inertial`.  information: (10, 10), positive
-    semidefinite. `estimate` must not be consistent itself.
+    semidefinite. Only for an `estimate` that is not consistent itself.
 
-    Consistent are those with a positive definite pseudo-inertia, a convex cone, so there is one
-    minimum. A barrier method finds it (Boyd and Vandenberghe, Convex Optimization, 2004, section
+    Parameters are consistent if their pseudo-inertia is positive definite. This is a convex cone, so
+    there is one minimum. A barrier method finds it (Boyd and Vandenberghe, Convex Optimization, 2004, section
     11.3): Newton's method minimises t eᵀ information e - log det(pseudo-inertia) for growing t. The
     iterates stay inside the cone, and the result is at most 4 / t above the minimum.
     """
     weights = information + 1e-14 * np.trace(information) * np.eye(10)
-    each = inertial.to_pseudo_inertia(np.diag(scale))  # of one unit of each scaled parameter
+    # The pseudo-inertia of one unit of each scaled parameter.
+    units = inertial.to_pseudo_inertia(np.diag(scale))
     wanted = estimate / scale
 
     def misfit(x: np.ndarray) -> float:
         return float((x - wanted) @ weights @ (x - wanted))
 
     def objective(x: np.ndarray, t: float) -> float:
-        eigenvalues = np.linalg.eigvalsh(np.tensordot(x, each, 1))
+        eigenvalues = np.linalg.eigvalsh(np.tensordot(x, units, 1))
         outside = eigenvalues[0] <= 0.0
         return np.inf if outside else t * misfit(x) - float(np.log(eigenvalues).sum())
 
@@ -38,7 +39,7 @@ def nearest_body(estimate: np.ndarray, information: np.ndarray, scale: np.ndarra
     t = 4.0 / misfit(x)
     for _ in range(30):
         for _ in range(50):
-            W = np.linalg.solve(np.tensordot(x, each, 1), each)
+            W = np.linalg.solve(np.tensordot(x, units, 1), units)
             slope = 2.0 * t * weights @ (x - wanted) - np.trace(W, axis1=1, axis2=2)
             curvature = 2.0 * t * weights + np.einsum("aij,bji->ab", W, W)
             step = -np.linalg.solve(curvature, slope)
