@@ -57,6 +57,21 @@ def test_joints_missing_in_a_motion_file_are_reported(
     assert "viser's own player opens it without a server" in said
 
 
+@pytest.mark.parametrize(("column", "said"), [("Time", True), ("time", False)])
+def test_a_motion_file_without_times_is_reported(
+    column: str, said: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its rows play at a fixed rate. Another spelling of a time is a column that is not read."""
+    (tmp_path / "arm.csv").write_text(f"elbow_joint,{column}\n1,0\n2,1\n")
+    motion = ["--trajectory", str(tmp_path / "arm.csv"), "--record", str(tmp_path / "arm.viser")]
+    assert main(["view", "ur5e", *motion]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    line = (
+        "it has no times, in a column timestamp, time, times, t, stamp, seconds; it plays 50 rows"
+    )
+    assert (line in printed) == said
+
+
 @pytest.fixture
 def player_states(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """State of the page's player when the command waits for Ctrl-C: whether it loops, and its

@@ -97,7 +97,7 @@ def test_several_messages_may_describe_one_robot(tmp_path: Path) -> None:
         times = np.concatenate([p.numbers["timestamp"] for p in parts])
         assert times == pytest.approx([0.0, 1.0, 2.0, 3.0])
         assert all((p.carried is not None) == whole for p in parts)
-        assert log.notes == ["1 messages before every joint was named are left out"]
+        assert log.notes == ["1 messages before every joint had a position are left out"]
     writer = log.writer(tmp_path / "out.parquet", Labels([], {"model": "arm"}))
     for part in parts:
         writer.write(part, {})
@@ -115,6 +115,17 @@ def test_a_message_without_a_stamp_has_the_time_of_its_recording(tmp_path: Path)
     log = BagLog(write_messages(tmp_path / "bag", [(0, ["a"], [1.0], [], [])]), "/joint_states")
     (part,) = log.parts(["stamp"], 9, False)
     assert part.numbers["stamp"].tolist() == [1e6]
+
+
+def test_a_message_that_names_a_joint_twice_is_refused(tmp_path: Path) -> None:
+    """Among the first messages, which are read for the names, and later."""
+    rows: list[JointRow] = [((k + 1) * 10**6, ["a", "b"], [1, 2], [], []) for k in range(LOOKED_AT)]
+    twice: JointRow = (10**9, ["a", "b", "a"], [1.0, 2.0, 3.0], [], [])
+    with pytest.raises(LogError, match=r"a message at 1\.000 s names joint a twice"):
+        BagLog(write_messages(tmp_path / "first", [twice]), "/joint_states")
+    log = BagLog(write_messages(tmp_path / "late", [*rows, rows[-1], twice]), "/joint_states")
+    with pytest.raises(LogError, match=r"a message at 1\.000 s names joint a twice"):
+        list(log.parts(["position"], 1000, True))
 
 
 def test_new_joints_after_the_first_messages_are_refused(tmp_path: Path) -> None:

@@ -78,7 +78,8 @@ def view(args: argparse.Namespace) -> int:
 
 
 def _show_motion(args: argparse.Namespace, model: Model, shown: Viewer) -> int:
-    from ..viewer.trajectory_files import read_trajectory
+    from ..viewer.trajectory import RATE
+    from ..viewer.trajectory_files import TIMES, read_trajectory
 
     for line in shown.remarks:
         say(line)
@@ -86,6 +87,11 @@ def _show_motion(args: argparse.Namespace, model: Model, shown: Viewer) -> int:
         motion = read_trajectory(model, args.trajectory, args.topic)
         shown.trajectory(model, motion.q, motion.times, loop=not args.once, speed=args.speed)
         say(f"{args.trajectory}: {len(motion.times)} rows, {motion.seconds:.3g} s")
+        if not motion.has_times:
+            say(
+                f"{args.trajectory}: it has no times, in a column {', '.join(TIMES)}; "
+                f"it plays {RATE:g} rows a second"
+            )
         if motion.still:
             say(
                 f"{args.trajectory}: it does not name {', '.join(motion.still)}; what it does not name stands still"

@@ -56,7 +56,11 @@ class BagLog:
         recording."""
         for received, message in joint_state_messages(self.path, self.topic):
             stamp = message.header.stamp
-            yield stamp.sec * 10**9 + stamp.nanosec or received, message
+            ticks = stamp.sec * 10**9 + stamp.nanosec or received
+            if len(set(message.name)) < len(message.name):
+                again = next(n for n in message.name if message.name.count(n) > 1)
+                raise LogError(f"a message at {ticks * 1e-9:.3f} s names joint {again} twice")
+            yield ticks, message
 
     def width(self, name: str) -> int | None:
         """The number of joints, for the columns of lists."""
@@ -132,7 +136,7 @@ class BagLog:
                 yield table
                 table, count = np.empty(rows, self._row()), 0
         if early and f"{early} messages" not in " ".join(self.notes):
-            self.notes.append(f"{early} messages before every joint was named are left out")
+            self.notes.append(f"{early} messages before every joint had a position are left out")
         if count:
             yield table[:count]
 

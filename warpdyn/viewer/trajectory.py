@@ -22,11 +22,19 @@ class Trajectory:
     """Configurations of one robot, or of several, at times.
 
     q: (T, B, nq).  times: (T,) [s], increasing.  still: joints without data, which stay at `home`,
-    or at neutral without `home`.
+    or at neutral without `home`.  has_times: False if the times are those of `RATE`.
     """
 
-    def __init__(self, model: Model, q: np.ndarray, times: np.ndarray, still: tuple[str, ...] = ()):
+    def __init__(
+        self,
+        model: Model,
+        q: np.ndarray,
+        times: np.ndarray,
+        still: tuple[str, ...] = (),
+        has_times: bool = True,
+    ):
         self.model, self.q, self.times, self.still = model, q, times, still
+        self.has_times = has_times
 
     @classmethod
     def of(cls, model: Model, q: Any, times: Any = None) -> Trajectory:
@@ -52,7 +60,8 @@ class Trajectory:
                 f"times must increase; row {back[0] + 1} has {at[back[0] + 1]:g} s after {at[back[0]]:g} s"
             )
         named = q if isinstance(q, Mapping) else model.joint_names
-        return cls(model, rows, at, tuple(n for n in model.joint_names if n not in named))
+        still = tuple(n for n in model.joint_names if n not in named)
+        return cls(model, rows, at, still, times is not None)
 
     @property
     def seconds(self) -> float:
