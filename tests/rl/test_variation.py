@@ -48,6 +48,15 @@ def test_draws_have_the_mean_and_deviation_of_their_law(
     assert vary.how != "abs" or x.max() <= vary.largest
 
 
+def test_normal_draws_are_cut_at_three_deviations() -> None:
+    """Otherwise one draw in 700 is beyond the numbers that a task is checked for: a negative mass, a
+    latency for which there are no earlier observations."""
+    vary = rl.Vary(1.0, 0.3, "normal", how="scale")
+    x = draw_values(vary, np.ones(10))
+    assert x.min() == pytest.approx(vary.smallest) and x.max() == pytest.approx(vary.largest)
+    assert np.isclose(x.std(), 0.3, rtol=0.02) and ((x > 0.1001) & (x < 1.8999)).mean() > 0.997
+
+
 def test_entries_are_drawn_independently() -> None:
     x = draw_values(rl.Vary(0.0, 1.0, how="scale"), np.array([1.0, 2.0, 0.0]))
     assert x.shape == (ENVS, 3) and not x[:, 2].any()

@@ -28,7 +28,7 @@ class Vary(NamedTuple):
     """A number of the simulation that is drawn for each environment.
 
     law: "uniform" and "log_uniform" between low and high; "normal" with mean low and deviation
-    high.
+    high, cut at three deviations.
     how: "abs" is the number itself, "scale" a factor on the default, "add" an offset to it.
     when: "startup" once, "reset" at each episode, "interval" also every `seconds`.
     of: for quantities of the model, a pattern of the names of links or joints that vary.
@@ -44,12 +44,12 @@ class Vary(NamedTuple):
 
     @property
     def largest(self) -> float:
-        """Largest draw; for the normal law, one draw in 700 is larger."""
+        """Largest draw."""
         return self.low + 3.0 * self.high if self.law == "normal" else self.high
 
     @property
     def smallest(self) -> float:
-        """Smallest draw; for the normal law, one draw in 700 is smaller."""
+        """Smallest draw."""
         return self.low - 3.0 * self.high if self.law == "normal" else self.low
 
     def mistakes(self) -> Iterator[str]:
@@ -71,7 +71,9 @@ class Vary(NamedTuple):
         accumulate."""
         shape = np.shape(default)
         if self.law == "normal":
+            # One draw in 370 is beyond: a negative mass, or a latency that nothing is stored for.
             x: Any = random_numbers.normal(key, shape, self.low, self.high)
+            x = np.clip(x, self.smallest, self.largest)
         elif self.law == "uniform":
             x = random_numbers.uniform(key, shape, self.low, self.high)
         else:
