@@ -36,6 +36,38 @@ class Heavy(Hold):
     numbers = {"reach": np.array([100.0])}  # noqa: RUF012
 
 
+class Uneven(Hold):
+    """Both links are twice as heavy. The moments of inertia of the lower one have their own law."""
+
+    vary = {  # noqa: RUF012
+        "mass": rl.Vary(2.0, 2.0, how="scale"),
+        "inertia": rl.Vary(3.0, 3.0, how="scale", of="*lower*"),
+    }
+    groups, noise, numbers = {}, {}, {"reach": np.array([100.0])}  # noqa: RUF012
+
+    def observe(self, robot: Any, s: rl.Episode) -> Any:
+        return s.q
+
+
+def test_moments_without_a_law_grow_with_the_mass() -> None:
+    """Also if those of other links have one."""
+    task = Uneven()
+    before, after = run(task, 1)
+    links = [x for x in task.model.links if x.mass > 0]
+    factors = {x.name: 3.0 if "lower" in x.name else 2.0 for x in links}
+    assert set(factors.values()) == {2.0, 3.0}
+    moments = {x.name: factors[x.name] * np.array(x.symmetric.entries) for x in links}
+    end = wd.step(
+        *(task.model, before["q"], before["v"], 0 * before["v"]),
+        dt=task.dt,
+        substeps=task.substeps,
+        control=task.drives,
+        targets=before["place"] + before["action"],
+        params=task.model.params(mass={x.name: 2.0 * x.mass for x in links}, inertia=moments),
+    )
+    assert np.allclose(after["q"], end.q, atol=1e-12)
+
+
 def test_an_environment_with_drawn_numbers_moves_as_with_params() -> None:
     """Moments of inertia grow with the mass of a link.
 

@@ -361,13 +361,13 @@ def with_its_numbers(task: Task, robot: Any, s: Episode, moving: bool = True) ->
             values = getattr(s, name)
             whose = [owner.name for owner in owners(task, name)]
             quantities[name] = {each: values[k] for k, each in enumerate(whose)}
-    if "mass" in quantities and "inertia" not in quantities:
+    if "mass" in quantities:
         # A heavier link of the same shape: moments about its centre scale with the mass.
         quantities["inertia"] = {
             link.name: np.array(nominal_value("inertia", link))
             * (quantities["mass"][link.name] * (1.0 / nominal_value("mass", link)))
             for link in owners(task, "mass")
-        }
+        } | quantities.get("inertia", {})
     if moving and QUADRATIC in task.vary:
         quantities = _with_quadratic_friction(task, s, quantities)
     return robot.with_values(**quantities) if quantities else robot
