@@ -56,6 +56,8 @@ def screws(model: Model, frame: str, base: str | None = None) -> Screws:
     M, Slist, Blist, Glist. A joint with several coordinates along or about fixed axes gives as many
     columns; only the last of them carries the joint's inertia, and the others have none. A joint
     with a quaternion has no screws and raises an error.
+    Screws take the rates dq/dt. They are v except for a planar joint, whose v has the axes of the
+    child: `configuration_rate`. Forces along q and along v differ in the same way.
     Returns float64 NumPy arrays.
     """
     check_model(model)

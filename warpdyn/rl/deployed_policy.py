@@ -109,7 +109,8 @@ class DeployedPolicy:
 
     def torques(self, q: Any, v: Any) -> np.ndarray:
         """Torques of the drives at positions and velocities of the joints (joints,), within their
-        efforts [N·m, N]; zero until the first step."""
+        efforts, plus the task's own `tau`, which has no bound [N·m, N]; zero until the first step.
+        """
         q, v = (_row(name, x, self.joints) for name, x in (("q", q), ("v", v)))
         targets, tau = self.wanted
         if targets is None:
