@@ -104,6 +104,22 @@ def test_newton_euler_on_screws_equals_rnea(name: str) -> None:
     assert error(found, wanted) <= 1e-12
 
 
+@pytest.mark.parametrize("name", ["planar", "planar_slanted"])
+def test_screws_of_planar_joints_take_the_rates_of_q(name: str) -> None:
+    """The velocity of a planar joint has the axes of its child: dq/dt = G v, and tau = Gᵀ times the
+    forces along q."""
+    model, s, c = by_name(name).model, states(by_name(name).model, 2), chain(by_name(name))
+    assert c.columns == tuple(range(model.nq))
+    wanted = wd.oracle(wd.rnea, model, s.q, s.v, s.a)
+    flat = [model.coordinates[j.name].q.start for j in model.moving_joints if j.kind.nv == 3]
+    for q, v, a, tau in zip(s.q, s.v, s.a, wanted, strict=True):
+        G = np.array(wd.configuration_rate(model, np.tile(q, (len(v), 1)), np.eye(len(v)))).T
+        rates, changes = G @ v, G @ a
+        for k in flat:  # G turns with the angle of the joint
+            changes[k : k + 2] += v[k + 2] * np.array([-rates[k + 1], rates[k]])
+        assert error(G.T @ newton_euler(c, q, rates, changes), tau) <= 1e-12
+
+
 def test_a_joint_of_three_coordinates_carries_its_body_once() -> None:
     """The screws before its last one carry none."""
     model, c = by_name("planar").model, chain(by_name("planar"))
