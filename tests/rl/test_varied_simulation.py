@@ -43,7 +43,7 @@ class Uneven(Hold):
         "mass": rl.Vary(2.0, 2.0, how="scale"),
         "inertia": rl.Vary(3.0, 3.0, how="scale", of="*lower*"),
     }
-    groups, noise, numbers = {}, {}, {"reach": np.array([100.0])}  # noqa: RUF012
+    groups, noise, numbers = {}, {}, {"reach": np.array([100.0])}
 
     def observe(self, robot: Any, s: rl.Episode) -> Any:
         return s.q
