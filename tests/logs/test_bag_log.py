@@ -163,7 +163,7 @@ def test_a_topic_without_positions_is_refused(
 def test_a_message_with_fewer_numbers_than_names_is_refused(tmp_path: Path) -> None:
     """The message comes after those that determine the columns."""
     rows: list[JointRow] = [(10**9, ["a"], [1.0], [], [])] * LOOKED_AT
-    rows.append((2 * 10**9, ["a", "a"], [1.0], [], []))
+    rows.append((2 * 10**9, ["a", "b"], [1.0], [], []))
     log = BagLog(write_messages(tmp_path / "bag", rows), "/joint_states")
     said = r"^a message at 2\.000 s names 2 joints and has 1 position entries$"
     with pytest.raises(LogError, match=said):

@@ -283,7 +283,8 @@ def with_payload(
     self: Robot, link: str, mass: float, com: ArrayLike = ORIGIN, inertia: ArrayLike = ZERO3
 ) -> Robot:
     """The same robot with a load on `link`: mass [kg], com in the link frame [m], inertia about it
-    [kg·m²].
+    [kg·m²]. A link whose weight is compensated in the dynamics is refused. A share that is only
+    described (`gravcomp`) then covers the load too, as it does for the mass of a body in MuJoCo.
 
     >>> model = wd.load_robot("panda")
     >>> loaded = model.with_payload("panda_hand", mass=2.0, com=(0, 0, 0.1))
