@@ -27,6 +27,9 @@ DEFAULTS = {
     "stage": {
         "Page.ground.size": 1.0,
     },
+    "trajectory": {
+        "Trajectory.has_times": True,
+    },
     "viewer": {
         "Viewer.add.opacity": 1.0,
         "Viewer.add.at": (0.0, 0.0, 0.0),

@@ -30,8 +30,8 @@ class Trajectory:
         model: Model,
         q: np.ndarray,
         times: np.ndarray,
-        still: tuple[str, ...],
-        has_times: bool,
+        still: tuple[str, ...] = (),
+        has_times: bool = True,
     ):
         self.model, self.q, self.times, self.still = model, q, times, still
         self.has_times = has_times
