@@ -65,6 +65,13 @@ def test_tables_of_other_robots_are_refused(tmp_path: Path, header: str, error: 
         read_trajectory(ARM, tmp_path / "a.csv")
 
 
+def test_a_message_of_a_bag_names_each_joint_once(tmp_path: Path) -> None:
+    message: JointRow = (10**9, [FIRST, SECOND, FIRST], [1.0, 2.0, 3.0], [], [])
+    path = write_messages(tmp_path / "bag", [message])
+    with pytest.raises(wd.viewer.ViewerError, match=rf"1\.000 s names joint {FIRST} twice"):
+        read_trajectory(ARM, path)
+
+
 @pytest.mark.parametrize("kind", ["sqlite3", "mcap", "ros1"])
 def test_joint_states_of_a_bag_are_read(tmp_path: Path, kind: str) -> None:
     """Messages name the joints, and a joint that one leaves out does not move. Times start at the

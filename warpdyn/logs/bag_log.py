@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from .bag_messages import joint_state_messages
+from .bag_messages import joint_state_messages, ticks_of
 from .parquet_log import ParquetWriter, record_batch
 from .records import Labels, LogError, LogPart
 
@@ -55,12 +55,7 @@ class BagLog:
         """Stamps [ns] and messages. A message without a stamp of its own has the time of its
         recording."""
         for received, message in joint_state_messages(self.path, self.topic):
-            stamp = message.header.stamp
-            ticks = stamp.sec * 10**9 + stamp.nanosec or received
-            if len(set(message.name)) < len(message.name):
-                again = next(n for n in message.name if message.name.count(n) > 1)
-                raise LogError(f"a message at {ticks * 1e-9:.3f} s names joint {again} twice")
-            yield ticks, message
+            yield ticks_of(received, message), message
 
     def width(self, name: str) -> int | None:
         """The number of joints, for the columns of lists."""

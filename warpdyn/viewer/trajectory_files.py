@@ -119,9 +119,6 @@ def _joint_states(model: Model, path: Path, topic: str) -> Columns:
                 f"message {len(rows)} on {topic} names {len(message.name)} joints and has "
                 f"{len(message.position)} positions"
             )
-        # Otherwise the later of two positions of a joint would be shown without a remark.
-        if len(set(message.name)) < len(message.name):
-            raise ViewerError(f"message {len(rows)} on {topic} names a joint twice")
         latest = latest | dict(zip(message.name, map(float, message.position), strict=False))
         stamps.append(received)
         rows.append(latest)
