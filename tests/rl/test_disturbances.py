@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 import pytest
 
@@ -23,6 +25,28 @@ def test_disturbances_that_a_task_cannot_have_are_left_out() -> None:
         "joint friction 0.1 v²",
     ]
     assert len(disturbed_tasks(QUADRUPED)) == 9
+
+
+@pytest.mark.parametrize("name", ["hand_reorient", "panda_lift", "panda_push"])
+def test_what_a_task_varies_has_its_default(name: str) -> None:
+    """Its observation reads the mass of the object and the friction of the pairs."""
+    task = rl.make(name)
+    tasks = disturbed_tasks(task)
+    step = EnvironmentStep(tasks["none"], 5)
+    start = step.start(task.model, np.zeros(2), *step.shared_arrays.values())._asdict()
+    mass = {link.name: link.mass for link in task.model.links}[task.vary["mass"].of]
+    assert np.allclose(start["mass"], mass) and np.all(start["pair_friction"] == 0.8)
+    assert all(each.vary.keys() >= task.vary.keys() for each in tasks.values())
+
+
+def test_places_on_a_height_map_stay() -> None:
+    """They are where episodes begin, not a disturbance."""
+    places = rl.Vary(-3.0, 3.0, how="scale")
+    task = copy(QUADRUPED)
+    task.vary = {"origin": places, "mass": rl.Vary(0.8, 1.2, how="scale")}
+    nominal = disturbed_tasks(task)["none"]
+    assert nominal.vary["origin"] == places
+    assert nominal.vary["mass"] == rl.Vary(1.0, 1.0, how="scale")
 
 
 def test_each_disturbance_changes_one_property() -> None:

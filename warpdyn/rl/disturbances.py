@@ -15,7 +15,7 @@ from .domain_randomization import can_have_bumps, uneven_ground
 from .evaluation import Evaluation, Watch, evaluate_in, find_task_and_policy
 from .policy import Policy
 from .task import Task, TaskError
-from .variation import Push, Vary
+from .variation import ORIGIN, Push, Vary
 from .vec_env import VecEnv
 
 Simulator = Literal["warpdyn", "mujoco"]
@@ -33,16 +33,19 @@ AT_ONCE = 1e6
 def disturbed_tasks(task: Task) -> dict[str, Task]:
     """The task without disturbances, and with each disturbance that it can have, by name.
 
-    All are without noise and without the task's own variation and pushes. Ground friction is 0.8. The
-    disturbances: pushes of 1 m/s in a random direction every 3 s, friction 0.2, bumps of up to 2 cm
-    on level ground, targets that reach the drives 20 ms late, 5 kg at the centre of the base, 0.8 of
-    the motors' strength and gains, a command that jumps instead of growing, and joint friction of
-    0.1 v² [N m].
+    All are without noise and without the task's own pushes. What the task varies has its default,
+    except for places on a height map. Ground friction is 0.8. The disturbances: pushes of 1 m/s in a
+    random direction every 3 s, friction 0.2, bumps of up to 2 cm on level ground, targets that reach
+    the drives 20 ms late, 5 kg at the centre of the base, 0.8 of the motors' strength and gains, a
+    command that jumps instead of growing, and joint friction of 0.1 v² [N m].
     """
     # The disturbances of the nominal task, in the order of the table that shows them.
     nominal = copy(task)
     nominal.noise, nominal.push = {}, None
-    nominal.vary = {"friction": _always(FRICTION)} if task.points else {}
+    # Observations and rewards may read what the task varies, for example the mass of an object.
+    nominal.vary = {name: _default(name, law) for name, law in task.vary.items()}
+    if task.points:
+        nominal.vary["friction"] = _always(FRICTION)
     found = {"none": nominal}
 
     def add(name: str, **vary: Vary) -> None:
@@ -100,3 +103,8 @@ def evaluate_disturbed(
 
 def _always(value: float) -> Vary:
     return Vary(value, value)
+
+
+def _default(name: str, law: Vary) -> Vary:
+    """The law of the default number; the law itself for places on a height map."""
+    return law if name == ORIGIN else Vary(1.0, 1.0, how="scale", of=law.of)
