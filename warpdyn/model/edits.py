@@ -78,6 +78,7 @@ def with_friction(
             return {joint.name: described(joint) for joint in self.joints}
         return _by_joint(self, what, asked, lambda joint: joint.kind is not FLOATING)
 
+    self = _with_chosen_forces(self, viscous=viscous, coulomb=coulomb)
     if isinstance(viscous, str) and viscous == "description":
         tendons = (tendon.with_effects(viscous=tendon.damping) for tendon in self.tendons)
         self = replace(self, tendons=tuple(tendons))
@@ -134,6 +135,7 @@ def with_springs(
                     f'joint "{name}" of {self.name} is a {self.joint(name).kind.name} joint; springs '
                     "are for joints of one coordinate, ball and free joints"
                 )
+    self = _with_chosen_forces(self, spring=spring)
     elastic = [joint for joint in self.joints if joint.kind.elastic]
     single = [joint.name for joint in elastic if joint.kind.single]
     slack: dict[str, Sequence[float]] = {}
@@ -180,7 +182,7 @@ def with_gravity_compensation(
     if not all(map(math.isfinite, shares.values())):
         raise ValueError(f"a share of a weight must be a finite number, got {share!r}")
     links = (replace(link, borne=shares.get(link.name, link.borne)) for link in self.links)
-    return replace(self, links=tuple(links))
+    return replace(_with_chosen_forces(self, gravcomp=share), links=tuple(links))
 
 
 def with_limits(
@@ -245,6 +247,12 @@ def _by_joint(
                 f'{what} of joint "{name}" must be finite and not negative, got {value!r}'
             )
     return {name: float(value) for name, value in values.items()}
+
+
+def _with_chosen_forces(self: Robot, **asked: PerJoint | str) -> Robot:
+    """The same robot with a record of the kinds of forces that are asked for, with any numbers."""
+    kinds = {kind for kind, x in asked.items() if x is not None and x != {}}
+    return replace(self, chosen_forces=self.chosen_forces | kinds)
 
 
 def _with_effects(self: Robot, **values: Mapping[str, float | Sequence[float]]) -> Robot:

@@ -290,7 +290,8 @@ def attach(
     )
     added = _prefixed_parts(other, prefix, of_links, of_joints)
     kept: dict[str, Any] = {n: (*getattr(both, n), *parts) for n, parts in added.items()}
-    return replace(both, named=tuple(named), **kept)
+    chosen = self.chosen_forces | other.chosen_forces
+    return replace(both, named=tuple(named), chosen_forces=chosen, **kept)
 
 
 def _prefixed_parts(

@@ -97,6 +97,8 @@ class Structure:
     """Named configurations, from which `configurations` makes arrays."""
     is_simulated: bool = False
     """True for a simulator's description (MJCF): its passive forces act in a `Simulation`."""
+    chosen_forces: frozenset[str] = frozenset()
+    """Kinds of passive forces that were set on the model, to zero too: a `Simulation` keeps them."""
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -107,10 +109,6 @@ class Structure:
         return self.key == other.key and self._fields == other._fields
 
     def __hash__(self) -> int:
-        return self._hash
-
-    @cached_property
-    def _hash(self) -> int:
         return hash(self.key)
 
     @property

@@ -154,11 +154,35 @@ def test_passive_forces_of_other_formats_act_on_request_only() -> None:
     assert any(joint.effects for joint in with_passive_forces(panda, "description").joints)
 
 
+ALL_FORCES = """<mujoco><worldbody><body name="b" gravcomp="0.5"><joint name="j" axis="0 1 0" damping="0.7"
+frictionloss="0.2" stiffness="3" springref="0.1"/><geom size="0.1" mass="1"/></body></worldbody></mujoco>"""
+
+
+def test_a_kind_of_passive_force_that_was_set_to_zero_stays_zero() -> None:
+    """Also after the robot is attached to another one; mappings without names choose nothing."""
+    model = quietly_loaded(ALL_FORCES)
+    zero = {
+        "viscous": model.with_friction(viscous=0),
+        "coulomb": model.with_friction(coulomb={"j": 0.0}),
+        "spring": model.with_springs(0),
+        "borne": model.with_gravity_compensation(0),
+        "none": model.with_friction(viscous={}).with_springs(rest=0.0),
+    }
+    for name, robot in zero.items():
+        for stand, prefix in ((robot, ""), (model.attach(robot, "b", prefix="on_"), "on_")):
+            simulated = wd.Simulation(stand, 1, points=()).model
+            (effects,) = simulated.joint(prefix + "j").effects
+            borne = simulated.link(prefix + "b").borne
+            found = (effects.viscous, effects.coulomb, effects.spring, borne)
+            wanted = zip(
+                ("viscous", "coulomb", "spring", "borne"), (0.7, 0.2, 3.0, 0.5), strict=True
+            )
+            assert found == tuple(0.0 if kind == name else x for kind, x in wanted)
+
+
 def test_each_kind_of_passive_force_is_added_independently() -> None:
     """The description has all four. A kind that the model already has is kept."""
-    text = """<mujoco><worldbody><body name="b" gravcomp="0.5"><joint name="j" axis="0 1 0" damping="0.7"
-    frictionloss="0.2" stiffness="3" springref="0.1"/><geom size="0.1" mass="1"/></body></worldbody></mujoco>"""
-    model = quietly_loaded(text)
+    model = quietly_loaded(ALL_FORCES)
     before = {
         "viscous": model.with_friction(viscous=0.9),
         "coulomb": model.with_friction(coulomb=0.9),

@@ -27,8 +27,8 @@ def with_passive_forces(model: Model, asked: PassiveForces | None) -> Model:
     """The model for a simulation, with the friction, springs and weight compensation of its
     description.
 
-    Kinds of forces that the model already has stay as they are. None: the forces of an MJCF file
-    act; those of other files are data only. Returns the same object if nothing changes.
+    Kinds of forces that were set on the model stay as they are, zeros too. None: the forces of an
+    MJCF file act; those of other files are data only. Returns the same object if nothing changes.
     """
     if asked is not None:
         one_of("passive_forces", asked, get_args(PassiveForces))
@@ -36,7 +36,7 @@ def with_passive_forces(model: Model, asked: PassiveForces | None) -> Model:
         return model
     owners = (*model.joints, *model.tendons)
     acting = [*(e for x in owners for e in _effects(x)), *model.base_effects]
-    described = _described_forces(model)
+    described = _described_forces(model) - model.chosen_forces
     if "viscous" in described and not any(e.viscous for e in acting):
         model = model.with_friction(viscous="description")
     if "coulomb" in described and not any(e.coulomb for e in acting):
