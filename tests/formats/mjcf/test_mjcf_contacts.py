@@ -170,6 +170,8 @@ LONE = '<body><joint/><geom size=".1" contype="{0}" conaffinity="{1}"/></body>'
     [
         ([BALL.format("", 1)], "", None),
         ([BALL.format("", 1)], '<option density="1.2" viscosity="2e-5"/>', "density and viscosity"),
+        ([BALL.format("", 1)], '<option noslip_iterations="3"/>', "noslip_iterations of <option>"),
+        ([BALL.format("", 1)], '<option noslip_iterations="0"/>', None),
         ([BALL.format('condim="4"', 1)], "", None),
         ([BALL.format('margin="0.01" gap="0.1"', 1)], "", None),
         ([BALL.format('margin="-0.01"', 1)], "", r"negative margins of geoms \(1\)"),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from mjcf_texts import INERTIAL, load
+
+import warpdyn as wd
+from warpdyn.model.names import ModelWarning
 
 TEXT = f"""
 <mujoco><option timestep="0.002" integrator="implicitfast"><flag contact="disable"/></option>
@@ -25,6 +29,20 @@ def test_sensors_are_read_with_their_link_or_joint() -> None:
         ("clock", "time", None, None),
     ]
     assert dict(found[0].said) == {"site": "s", "noise": "0.1"}
+
+
+def test_sensors_of_missing_parts_get_a_remark() -> None:
+    """MuJoCo refuses such a file. A part that the file names is not in the remark."""
+    sensors = """<sensor><jointpos joint="j"/><jointvel joint="elbow"/><gyro site="tip"/><tendonpos
+    tendon="t"/><actuatorfrc actuator="m"/><actuatorpos actuator="n"/></sensor>"""
+    text = f"""<mujoco><worldbody><body name="b"><joint name="j"/>{INERTIAL}</body></worldbody>
+    <actuator><motor name="n" joint="j"/></actuator>{sensors}</mujoco>"""
+    with pytest.warns(ModelWarning):
+        found = wd.load_mjcf(text)
+    parts = ('joint "elbow"', 'site "tip"', 'tendon "t"', 'actuator "m"')
+    remarks = [line.partition(" (")[0] for line in found.warnings if "of a sensor" in line]
+    assert remarks == [f"ignored {x} of a sensor, which the file does not have" for x in parts]
+    assert len(found.sensors) == 6
 
 
 def test_options_are_read_into_physics() -> None:

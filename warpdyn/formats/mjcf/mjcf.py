@@ -167,6 +167,7 @@ class MjcfReader:
         still = {j.name: held.get(j.name, 0.0) for j in joints if not j.kind.nv}
         here, there = {link.name for link in self.links}, {joint.name for joint in joints}
         named = configurations(self.values, self.root, self.places, moving)
+        sensors = list(read_sensors(self.values, self.root, here, there, self.site_links))
         return Model.assemble(
             self.root.get("model", "") or "MuJoCo Model",
             self.links,
@@ -186,7 +187,7 @@ class MjcfReader:
             tendons=moving_tendons(tendons, still),
             loops=loops,
             actuators=moving_actuators(actuators, still),
-            sensors=list(read_sensors(self.values, self.root, here, there, self.site_links)),
+            sensors=sensors,
             physics=physics_of(self.values, self.root),
             named=named,
             excluded_pairs=[p for p in self.contacts.excluded_pairs() if here.issuperset(p)],

@@ -41,6 +41,8 @@ class Flags:
         if not all(re.fullmatch(r"[+-]?[0-9]+", word) for word in last.split()):
             message = f'actuatorgroupdisable is "{last}"; it must be whole numbers'
             raise reading.refusal(root, message)
+        noslip = [e.get("noslip_iterations", "0") for e in root.iterfind("option")]
+        self.has_noslip = any(word.strip() not in ("", "0") for word in noslip)
         self.disabled_groups = frozenset(map(int, last.split()))
 
     def acting(self, number: float, flag: str, what: str, element: etree._Element) -> float:
@@ -55,5 +57,7 @@ class Flags:
         for flag, advice in NOT_SIMULATED.items():
             if flag in self.disabled:
                 yield f'<flag {flag}="disable"> ({advice})'
+        if self.has_noslip:
+            yield "noslip_iterations of <option>"
         if self.overrides_contacts:
             yield '<flag override="enable">, with o_margin, o_solref, o_solimp and o_friction'

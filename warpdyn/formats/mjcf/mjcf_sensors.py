@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from ...model.described_sensors import DescribedSensor
 from ..robot_source import tag_name
+from .mjcf_bodies import WORLD
 from .mjcf_values import Element, MjcfValues
 
 BODIES = ("body", "xbody")
@@ -22,6 +23,13 @@ def read_sensors(
 
     sites: the link of each site.
     """
+    there: Mapping[str, Collection[str]] = {
+        "joint": {*joints, *_names(root, "worldbody//joint")},
+        "site": {*sites, *_names(root, "worldbody//site")},
+        "body": {*links, *_names(root, "worldbody//body"), WORLD},
+        "tendon": _names(root, "tendon/*"),
+        "actuator": _names(root, "actuator/*"),
+    }
     for element in (each for section in root.findall("sensor") for each in section):
         written = values.attributes(element, tag_name(element), None)
         kind, name = written.get("objtype", ""), written.get("objname", "")
@@ -29,6 +37,9 @@ def read_sensors(
         site = written.get("site") or (name if kind == "site" else "")
         link = sites.get(site, body)
         joint = written.get("joint", "")
+        for part, names in there.items():
+            if (of := written.get(part)) is not None and of not in names:
+                values.ignore(f'{part} "{of}" of a sensor, which the file does not have', element)
         yield DescribedSensor(
             written.pop("name", ""),
             tag_name(element),
@@ -36,6 +47,10 @@ def read_sensors(
             joint if joint in joints else None,
             said=tuple(written.items()),
         )
+
+
+def _names(root: Element, path: str) -> set[str]:
+    return {str(element.get("name", "")) for element in root.iterfind(path)}
 
 
 def physics_of(values: MjcfValues, root: Element) -> dict[str, str]:
