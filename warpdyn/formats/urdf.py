@@ -25,6 +25,7 @@ from ..model.names import ModelError
 from ..model.poses_and_limits import (
     EYE,
     MOST,
+    NO_LIMIT,
     Limits,
     Matrix3,
     Pose,
@@ -302,11 +303,10 @@ class UrdfReader(Reading):
         kind, place = URDF_KINDS[joint.type], f'joint "{joint.name}"'
         limits = Limits()
         if joint.limit is not None:
+            written = joint.limit
+            bounds = (written.lower, written.upper, written.velocity, written.effort)
             limits = Limits(
-                lower=joint.limit.lower,
-                upper=joint.limit.upper,
-                velocity=joint.limit.velocity,
-                effort=joint.limit.effort,
+                *(x if abs(x) < NO_LIMIT else math.copysign(math.inf, x) for x in bounds)
             )
         if not kind.needs_limits:
             limits = Limits(velocity=limits.velocity, effort=limits.effort) if kind.nv else Limits()

@@ -4,6 +4,7 @@ joints."""
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -139,6 +140,9 @@ class Limits:
         """The same bounds for a coordinate counted forwards (sign 1) or backwards (-1)."""
         return self if sign > 0 else Limits(-self.upper, -self.lower, self.velocity, self.effort)
 
+
+NO_LIMIT = sys.float_info.max
+"""A limit in URDF that is none: its parsers need a number in some places, and refuse infinity."""
 
 UNLIMITED = Limits()
 """Limits without any bound."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from dataclasses import replace
 from itertools import product
@@ -117,6 +118,27 @@ def test_every_combination_of_limits_is_written() -> None:
             assert (again.limits, again.damping, again.friction) == (limits, 0.1 * k, 0.2)
             unbounded = kind == "revolute" and math.isinf(lower) and math.isinf(upper)
             assert again.kind is (KINDS["continuous"] if unbounded else KINDS[kind])
+
+
+def test_parsers_of_urdf_accept_every_written_limit() -> None:
+    """Those of Pinocchio (urdfdom) and of urdf_parser_py need effort and velocity, and positions of
+    angles and shifts; they refuse infinity."""
+    pinocchio = pytest.importorskip("pinocchio")
+    body = Link("b", 1.0, inertia=((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
+    for kind in ("revolute", "prismatic", "continuous"):
+        for limits in (Limits(), Limits(-1.0), Limits(-1.0, 2.0, effort=3.0), Limits(velocity=4.0)):
+            if kind == "continuous":
+                limits = replace(limits, lower=-math.inf, upper=math.inf)
+            joint = Joint("j", KINDS[kind], "a", "b", limits=limits)
+            text = Model.assemble("m", [Link("a"), body], [joint]).to_urdf()
+            other = pinocchio.buildModelFromXML(text)
+            most = sys.float_info.max
+            if math.isfinite(limits.velocity) or math.isfinite(limits.effort):
+                assert other.velocityLimit[0] == min(limits.velocity, most)
+                assert other.effortLimit[0] == min(limits.effort, most)
+            if other.nq == 1:
+                assert other.lowerPositionLimit[0] == max(limits.lower, -most)
+                assert other.upperPositionLimit[0] == min(limits.upper, most)
 
 
 def test_shapes_are_written() -> None:

@@ -13,7 +13,17 @@ from ...algebra.spatial import Vector
 from ..description import Geometry, Joint, Link
 from ..joints import CONTINUOUS, URDF_KINDS
 from ..names import ModelError
-from ..poses_and_limits import EYE, ORIGIN, ZERO3, Limits, Matrix3, Pose, Vector3, vector3
+from ..poses_and_limits import (
+    EYE,
+    NO_LIMIT,
+    ORIGIN,
+    ZERO3,
+    Limits,
+    Matrix3,
+    Pose,
+    Vector3,
+    vector3,
+)
 from ..structure import Structure
 from .left_out import refuse_forces, warn_of_left_out
 
@@ -152,16 +162,15 @@ def _joint(robot: etree._Element, joint: Joint) -> None:
 
 
 def _bounds(limits: Limits, positions: bool) -> dict[str, str]:
-    """Attributes of <limit>: the finite limits, and both of `positions` if one is finite."""
-    bounds = {}
-    if positions and (math.isfinite(limits.lower) or math.isfinite(limits.upper)):
-        bounds = {
-            "lower": _format_numbers([limits.lower]),
-            "upper": _format_numbers([limits.upper]),
-        }
-    rates = {"effort": limits.effort, "velocity": limits.velocity}
-    return bounds | {
-        key: _format_numbers([value]) for key, value in rates.items() if math.isfinite(value)
+    """Attributes of <limit>, which parsers of URDF require together: those of `positions`, effort
+    and velocity. None for a joint without positions whose others are infinite."""
+    bounds = {"lower": limits.lower, "upper": limits.upper} if positions else {}
+    bounds |= {"effort": limits.effort, "velocity": limits.velocity}
+    if not positions and not any(map(math.isfinite, bounds.values())):
+        return {}
+    return {
+        key: _format_numbers([min(max(value, -NO_LIMIT), NO_LIMIT)])
+        for key, value in bounds.items()
     }
 
 
