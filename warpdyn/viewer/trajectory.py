@@ -17,6 +17,10 @@ from .stage import ViewerError
 RATE = 50.0
 """Rows per second if there are no times."""
 
+TICKS, LONG, LATE = 4.0, 1000.0, 1e11
+"""Times [s] that no trajectory has: a median step of whole numbers, any median step, and a time,
+which is in the year 5138. Milliseconds at up to 200 Hz, microseconds and nanoseconds are above."""
+
 
 class Trajectory:
     """Configurations of one robot, or of several, at times.
@@ -59,6 +63,8 @@ class Trajectory:
             raise ViewerError(
                 f"times must increase; row {back[0] + 1} has {at[back[0] + 1]:g} s after {at[back[0]]:g} s"
             )
+        if times is not None:
+            _refuse_ticks(at)
         named = q if isinstance(q, Mapping) else model.joint_names
         still = tuple(n for n in model.joint_names if n not in named)
         return cls(model, rows, at, still, times is not None)
@@ -86,6 +92,17 @@ class Trajectory:
         its whole motion: a wheel that turns by 5 rad from row to row is not."""
         robots = [continue_angles(self.model, q) for q in self.q.swapaxes(0, 1)]
         return np.stack(robots, axis=1)
+
+
+def _refuse_ticks(times: np.ndarray) -> None:
+    """Raise for times that are whole milliseconds, microseconds or nanoseconds."""
+    step = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    whole = bool((times == np.round(times)).all())
+    if step > (TICKS if whole else LONG) or abs(times).max() > LATE:
+        raise ViewerError(
+            f"times are in seconds, and rows from {times[0]:.9g} s are {step:g} s apart (median); "
+            "convert nanoseconds: times = stamps * 1e-9"
+        )
 
 
 def _by_joint(model: Model, positions: Mapping[str, Any]) -> np.ndarray:
