@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from importlib import metadata
 from pathlib import Path
@@ -121,6 +122,20 @@ def test_excluded_pairs_are_read() -> None:
         every.format("c"), one.format("enable", "d", "c"), one.format("disable", "a", "b")
     )
     assert several.excluded_pairs == (("c", "a"), ("c", "b"), ("c", "e"), ("a", "b"))
+
+
+def test_a_disabled_pair_is_disabled_in_any_order_of_the_file() -> None:
+    """As in MoveIt, which first takes the defaults, then enables pairs and at last disables them."""
+    parts = [
+        '<disable_default_collisions link="c"/>',
+        '<enable_collisions link1="c" link2="a"/>',
+        '<enable_collisions link1="c" link2="b"/>',
+        '<disable_collisions link1="b" link2="c"/>',
+        '<disable_collisions link1="a" link2="e"/>',
+    ]
+    wanted = {frozenset(pair) for pair in ("cd", "ce", "bc", "ae")}
+    for order in itertools.permutations(parts):
+        assert {frozenset(pair) for pair in load(*order).excluded_pairs} == wanted
 
 
 def test_the_srdf_option_is_for_urdf_only() -> None:

@@ -37,8 +37,9 @@ def with_group_states(model: Model, source: str | bytes | os.PathLike[str]) -> M
 
     States with one name in several groups are one configuration; joints that no group of that name
     sets are neutral. A floating <virtual_joint> on the root link (or a joint "root_joint", as in
-    Pinocchio) gives the pose of a free base: x y z qx qy qz qw. Links of <disable_collisions> and of
-    <disable_default_collisions> become `excluded_pairs`, less the pairs of <enable_collisions>.
+    Pinocchio) gives the pose of a free base: x y z qx qy qz qw. Links of
+    <disable_default_collisions>, less the pairs of <enable_collisions>, and pairs of
+    <disable_collisions> become `excluded_pairs`.
     Parts that are left out are added to the model's warnings.
     """
     text = RobotSource.of(source, "srdf", "SRDF")
@@ -111,15 +112,17 @@ class SrdfReader(Reading):
             missing |= dict.fromkeys({link} - links)
             if link in links:
                 found |= {frozenset((link, x)): (link, x) for x in model.link_names if x != link}
-        for element in root.iterchildren("disable_collisions", "enable_collisions"):
-            a, b = element.get("link1", ""), element.get("link2", "")
-            missing |= dict.fromkeys(x for x in (a, b) if x not in links)
-            if not {a, b} <= links or a == b:
-                continue
-            if element.tag == "enable_collisions":
+        # MoveIt enables pairs after the defaults, and then disables pairs, in whatever order they
+        # stand in the file.
+        for tag in ("enable_collisions", "disable_collisions"):
+            for element in root.iterchildren(tag):
+                a, b = element.get("link1", ""), element.get("link2", "")
+                missing |= dict.fromkeys(x for x in (a, b) if x not in links)
+                if not {a, b} <= links or a == b:
+                    continue
                 found.pop(frozenset((a, b)), None)
-            else:
-                found[frozenset((a, b))] = (a, b)
+                if tag == "disable_collisions":
+                    found[frozenset((a, b))] = (a, b)
         if missing:
             named = ", ".join(f'"{link}"' for link in missing)
             self.remarks.append(f"collisions: {model.name} has no link {named}; left out")
