@@ -83,8 +83,6 @@ NUMBERS = {
         "EASED": 0.3,
         "RAISED": 10.0,
         "CLOSER": 0.9,
-        "LAST_ROW": 1e-3,
-        "NOT_A_ROTATION": 0.05,
         "LOST": 1e30,
         "PROGRESS": 8,
     },

@@ -95,6 +95,34 @@ def test_kernels_equal_the_algorithms(function, given: str, device: str, dtype) 
     assert np.array_equal(one, found[5])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_matrices_that_are_no_rotations_are_nan(dtype: str) -> None:
+    """Twice a rotation, reflections, zeros, and transposed poses, next to a good one."""
+    flip = np.diag([1.0, 1.0, -1.0])
+    matrices = np.array([np.eye(3), 2.0 * np.eye(3), -np.eye(3), flip, np.zeros((3, 3))], dtype)
+    found = poses.matrix_to_quaternion(matrices)
+    assert np.array_equal(found[0], [0.0, 0.0, 0.0, 1.0]) and np.isnan(found[1:]).all()
+    whole = np.tile(np.eye(4, dtype=dtype), (6, 1, 1))
+    whole[:5, :3, :3] = matrices
+    whole[:, :3, 3] = (1.0, 2.0, 3.0)
+    whole[5] = whole[5].T
+    found = poses.matrix_to_pose(whole)
+    assert np.array_equal(found[0], [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0])
+    assert np.isnan(found[1:5, 3:]).all() and np.isnan(found[5, :3]).all()
+
+
+def test_quaternions_of_other_lengths_count_by_their_direction() -> None:
+    """Also rotations that are written with three digits give unit quaternions."""
+    e = examples("xyzw")
+    longer = e["quaternion"] * 3.0
+    assert error(poses.quaternion_to_matrix(longer), e["rotation"]) <= ROUND_OFF["float64"]
+    position = np.ones((len(longer), 3))
+    found = poses.pose_to_matrix(np.hstack([position, longer]))[:, :3, :3]
+    assert error(found, e["rotation"]) <= ROUND_OFF["float64"]
+    rounded = poses.matrix_to_quaternion(e["rotation"].round(3))
+    assert error(np.linalg.norm(rounded, axis=1), np.ones(len(rounded))) <= ROUND_OFF["float64"]
+
+
 def test_conversions_equal_mujocos() -> None:
     """mju_quat2Mat and mju_mat2Quat."""
     mujoco = pytest.importorskip("mujoco")

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 
 from .quaternions import quaternion_rotation
 from .scalar import Scalar, select_less, sqrt
 from .spatial import AnyRotation, Placement, Rotation, Vector, as_matrix
+
+LAST_ROW = 1e-3
+"""Largest length of the first three entries in the last row of a pose's matrix, which are 0."""
+
+NOT_A_ROTATION = 0.05
+"""Largest |R Rᵀ - 1| of a rotation R that is written with few digits."""
 
 
 def homogeneous(T: Placement) -> list[list[Scalar]]:
@@ -20,6 +27,25 @@ def from_homogeneous(T: Sequence[Sequence[Scalar]]) -> Placement:
     return Placement(
         Rotation([Vector(*row[:3]) for row in T[:3]]), Vector(*(row[3] for row in T[:3]))
     )
+
+
+def homogeneous_or_nan(T: Sequence[Sequence[Scalar]]) -> Placement:
+    """Placement of a 4x4 matrix. The position of one whose last row has it, because the matrix is
+    transposed, is NaN."""
+    placement = from_homogeneous(T)
+    below = sum((x * x for x in T[3][:3]), 0.0)
+    return Placement(placement.R, placement.p * select_less(below, LAST_ROW**2, 1.0, nan))
+
+
+def rotation_or_nan(R: AnyRotation) -> Rotation:
+    """The same matrix, or NaN if it is far from a rotation, such as a reflection or zeros."""
+    x, y, z = (Vector(*row) for row in as_matrix(R).matrix.rows)
+    lengths = [row.dot(row) - 1.0 for row in (x, y, z)]
+    angles = [x.dot(y), y.dot(z), z.dot(x)]
+    off = sum((e * e for e in lengths), 0.0) + sum((e * e for e in angles), 0.0) * 2.0
+    right_handed = select_less(0.0, x.cross(y).dot(z), 1.0, nan)
+    factor = select_less(off, NOT_A_ROTATION**2, right_handed, nan)
+    return Rotation([row * factor for row in (x, y, z)])
 
 
 def position_and_quaternion(T: Placement) -> list[Scalar]:

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, nan, pi
+from math import inf, pi
 from math import sin as sine_of
 
 from ..algebra.linear import solve_symmetric
-from ..algebra.pose_forms import from_homogeneous, from_position_and_quaternion, rotation_quaternion
+from ..algebra.pose_forms import (
+    from_position_and_quaternion,
+    homogeneous_or_nan,
+    rotation_or_nan,
+    rotation_quaternion,
+)
 from ..algebra.quaternions import normalize_vector, quaternion_log, uniform_quaternion
 from ..algebra.scalar import Scalar, floor, maximum, repeat, select_less, sqrt
 from ..algebra.spatial import (
     IDENTITY,
-    AnyRotation,
     Placement,
     Rotation,
     TwoRotations,
@@ -43,12 +47,6 @@ EASED, RAISED = 0.3, 10.0
 CLOSER = 0.9
 """Factor on the tolerance at which a search ends, so that rounding does not put the result
 outside."""
-
-LAST_ROW = 1e-3
-"""Largest length of the first three entries in the last row of a pose's matrix, which are 0."""
-
-NOT_A_ROTATION = 0.05
-"""Largest |R Rᵀ - 1| of a rotation R that is written with few digits."""
 
 LOST = 1e30
 """A cost that is not below this is not a number, or is about to overflow."""
@@ -352,28 +350,11 @@ def _placement(target: Sequence, form: tuple[int, ...], turned: bool) -> Placeme
     matrix that is transposed.
     """
     if form == (4, 4):
-        T = from_homogeneous(target)
-        p = T.p * _one_or_nan(target[3][:3])
-        return Placement(_rotation_or_nan(T.R) if turned else T.R, p)
+        T = homogeneous_or_nan(target)
+        return Placement(rotation_or_nan(T.R) if turned else T.R, T.p)
     if form == (7,):
         return from_position_and_quaternion([*target[:3], *normalize_vector(target[3:])])
     return Placement(IDENTITY, Vector(*target))
-
-
-def _one_or_nan(last_row: Sequence[Scalar]) -> Scalar:
-    """1, or NaN if the last row of a matrix has the position: the matrix is transposed."""
-    return select_less(sum((x * x for x in last_row), 0.0), LAST_ROW**2, 1.0, nan)
-
-
-def _rotation_or_nan(R: AnyRotation) -> Rotation:
-    """The same matrix, or NaN if it is far from a rotation, such as a reflection or zeros."""
-    x, y, z = (Vector(*row) for row in as_matrix(R).matrix.rows)
-    lengths = [row.dot(row) - 1.0 for row in (x, y, z)]
-    angles = [x.dot(y), y.dot(z), z.dot(x)]
-    off = sum((e * e for e in lengths), 0.0) + sum((e * e for e in angles), 0.0) * 2.0
-    right_handed = select_less(0.0, x.cross(y).dot(z), 1.0, nan)
-    factor = select_less(off, NOT_A_ROTATION**2, right_handed, nan)
-    return Rotation([row * factor for row in (x, y, z)])
 
 
 def _maximum_or_nan(x: Scalar, y: Scalar) -> Scalar:
