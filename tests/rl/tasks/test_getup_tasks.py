@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ rl = pytest.importorskip("warpdyn.rl")
 import torch
 
 import warpdyn as wd
+from warpdyn.model.assembly import rebuild
 from warpdyn.rl.tasks.getup_tasks import QuadrupedGetup, leg_capsules
+from warpdyn.rl.tasks.quadruped_tasks import BUNDLED
 
 ENVS = 64
 
@@ -63,6 +66,23 @@ def test_episodes_begin_above_the_ground_in_any_orientation(env: Any) -> None:
     up = 1 - 2 * (q[:, 3] ** 2 + q[:, 4] ** 2)
     assert up.min() < -0.7 and up.max() > 0.7
     assert (q[:, 7:] >= task.lower - 1e-5).all() and (q[:, 7:] <= task.upper + 1e-5).all()
+
+
+def test_a_limit_without_a_counterpart_costs_the_angle_beyond_it() -> None:
+    """A joint with one limit of -1 rad cost 50,000 rad in every pose."""
+    robot = wd.load_robot("quadruped")
+    joints = list(robot.joints)
+    first = next(k for k, joint in enumerate(joints) if joint.name == robot.joint_names[0])
+    one_sided = replace(joints[first].limits, lower=-1.0, upper=np.inf)
+    joints[first] = replace(joints[first], limits=one_sided)
+    task = QuadrupedGetup(rebuild(robot, robot.links, joints), BUNDLED)
+    rest = {"v": np.zeros(18), "last_v": np.zeros(18), "torques": np.zeros(12)}
+    rest |= {"action": np.zeros(12), "last_action": np.zeros(12)}
+    for angle, cost in ((0.1, 0.0), (40.0, 0.0), (-1.25, 0.25)):
+        q = np.concatenate([[0, 0, 0.3, 0, 0, 0, 1], task.stance])
+        q[7] = angle
+        found = task.reward(None, rl.Episode({"q": q, **rest}, task))
+        assert float(found["limits"]) == pytest.approx(cost, abs=1e-9)
 
 
 def test_the_policy_observes_neither_velocity_nor_height_of_the_base(env: Any) -> None:

@@ -19,10 +19,23 @@ def test_limits_are_costs_beyond_the_middle_share() -> None:
     q, lower, upper = np.array([0.95, -1.4, 50.0]), [-1.0, -1.0, -np.inf], [1.0, 1.0, np.inf]
     assert terms.joint_limits(q, lower, upper) == pytest.approx(0.05 + 0.5)
     assert terms.joint_limits(q, lower, upper, share=1.0) == pytest.approx(0.4)
-    one_sided = [-1.0, -np.inf], [np.inf, 1.0]
-    assert terms.joint_limits(np.array([-50.0, 50.0]), *one_sided) == 0.0
     assert terms.speed_limits(V, [2.0, 2.0]) == pytest.approx(0.2)
     assert terms.torque_limits(TORQUES, [10.0, 4.0]) == pytest.approx(0.4)
+
+
+def test_the_only_limit_of_a_joint_costs_the_angle_beyond_it() -> None:
+    """It has no range, and so no middle share. Such limits cost nothing before."""
+    lower, upper = [-1.0, -np.inf, -1.0], [np.inf, 2.0, 1.0]
+    for share in (0.5, 0.9):
+        inside, outside = np.array([50.0, -50.0, 0.0]), np.array([-1.5, 2.25, 0.0])
+        assert terms.joint_limits(inside, lower, upper, share) == 0.0
+        assert terms.joint_limits(outside, lower, upper, share) == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("upper", [-2.0, np.nan])
+def test_limits_without_a_range_are_refused(upper: float) -> None:
+    with pytest.raises(ValueError, match="limits must be numbers, lower <= upper"):
+        terms.joint_limits(np.zeros(1), [-1.0], [upper])
 
 
 def test_torque_and_power_costs_equal_hand_calculations() -> None:

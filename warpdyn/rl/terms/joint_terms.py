@@ -18,18 +18,28 @@ GRAVITY = 9.81
 def joint_limits(q: Any, lower: Any, upper: Any, share: float = 0.9) -> Any:
     """The sum of the angles beyond the middle `share` of the joints' ranges [rad].
 
-    q, lower, upper: (joints,) [rad]; an infinite limit costs nothing.
+    q, lower, upper: (joints,) [rad]; an infinite limit costs nothing. A joint with only one limit
+    has no middle: it costs the angle beyond this limit, whatever the share.
     """
     return np.sum(beyond(q, *middle_range(lower, upper, share)))
 
 
 def middle_range(lower: Any, upper: Any, share: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-    """Limits of the middle `share` of the joints' ranges, each (joints,) [rad]."""
+    """Limits of the middle `share` of the joints' ranges, each (joints,) [rad]; the limit itself
+    where a joint has only one, and ±share times FAR where it has none.
+
+    ValueError: a limit is NaN, or a lower one is above the upper one.
+    """
     lower, upper = np.asarray(lower, float), np.asarray(upper, float)
+    if not np.all(lower <= upper):
+        raise ValueError(f"limits must be numbers, lower <= upper; got {lower} and {upper}")
     bounded = np.isfinite(lower) & np.isfinite(upper)
-    lower, upper = np.where(bounded, lower, -FAR), np.where(bounded, upper, FAR)
-    middle, half = (lower + upper) / 2, (upper - lower) / 2
-    return middle - share * half, middle + share * half
+    least, most = np.where(bounded, lower, -FAR), np.where(bounded, upper, FAR)
+    middle, half = (least + most) / 2, (most - least) / 2
+    return (
+        np.where(np.isfinite(lower) & ~bounded, lower, middle - share * half),
+        np.where(np.isfinite(upper) & ~bounded, upper, middle + share * half),
+    )
 
 
 def speed_limits(v: Any, largest: Any, share: float = 0.9) -> Any:
