@@ -60,6 +60,21 @@ def test_a_killed_training_resumes_from_its_last_checkpoint(tmp_path: Path) -> N
     assert [json.loads(line)["iteration"] for line in lines] == [1, 2, 3, 4, 5]
 
 
+def test_a_training_on_a_gpu_resumes_with_the_random_numbers_of_the_gpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Actions are drawn on the GPU, whose generator began anew. No GPU is needed here."""
+    states = {"cuda:1": torch.arange(16, dtype=torch.uint8)}
+    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda device: states[device])
+    restored: dict[str, torch.Tensor] = {}
+    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda x, device: restored.update({device: x}))
+    trainer = rl.Trainer(Hold(), seed=2, folder=tmp_path)
+    trainer.env.device = "cuda:1"
+    trainer.save()
+    trainer._resume(tmp_path)
+    assert torch.equal(restored["cuda:1"], states["cuda:1"])
+
+
 def test_a_trainer_refuses_the_name_of_a_task() -> None:
     with pytest.raises(TypeError, match=r"got str; rl.make\('cartpole_swing_up'\) makes one"):
         rl.Trainer("cartpole_swing_up")

@@ -161,6 +161,8 @@ class Trainer:
             "observations": {name: x.cpu() for name, x in env.observations.items()},
             "random": torch.get_rng_state(),
         }
+        if env.device.startswith("cuda"):  # actions and orders are drawn there
+            mine["random_cuda"] = torch.cuda.get_rng_state(env.device)
         # Each process has its own environments and random numbers; the policy is the same in all of
         # them.
         first, *others = self.processes.of_all(mine)
@@ -249,6 +251,8 @@ class Trainer:
         for name, x in self.env.observations.items():
             x.copy_(mine["observations"][name])
         torch.set_rng_state(mine["random"])
+        if "random_cuda" in mine and self.env.device.startswith("cuda"):
+            torch.cuda.set_rng_state(mine["random_cuda"], self.env.device)
         self.iteration, (self._seconds, self._cpu) = whole["iteration"], whole["seconds"]
         self.curve = [Progress(*x) for x in whole["curve"]]
 
