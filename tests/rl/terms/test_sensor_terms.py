@@ -104,3 +104,20 @@ def test_an_imu_at_rest_reads_gravity_and_feet_carry_the_weight(env: Any) -> Non
     found = wd.oracle(kernel, task.model, q[None], np.zeros((1, 18)), forces)
     np.testing.assert_allclose(found.imu[0], [0, 0, 9.81, 0, 0, 0], atol=1e-6)
     np.testing.assert_allclose(found.feet[0][:, 2], 30.0)
+
+
+@pytest.mark.parametrize("varies", [False, True])
+def test_an_imu_reads_the_gravity_of_the_task(varies: bool) -> None:
+    """It read standard gravity in every task. A varied one is that of the environment."""
+    task = rl.CartpoleSwingUp()
+    task.gravity, task.vary = (0.0, 0.0, -1.62), {"gravity": rl.Vary(1, 1)} if varies else {}
+    frame = task.model.link_names[0]
+
+    def read(robot: Any, fields: dict[str, Any]) -> Any:
+        s = rl.Episode({**fields, "last_v": fields["v"], "age": 1.0}, task)
+        return imu_reading(robot, s, frame)
+
+    kernel = OwnKernel.of_shapes("read", {"q": (2,), "v": (2,), "gravity": (3,)}, read)
+    now = np.array([[0.0, 0.0, -3.7]])
+    found = wd.oracle(kernel, task.model, np.zeros((1, 2)), np.zeros((1, 2)), now)
+    np.testing.assert_allclose(found[0], [0, 0, 3.7 if varies else 1.62, 0, 0, 0], atol=1e-12)

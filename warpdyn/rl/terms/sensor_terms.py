@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ...execution.request.call import STANDARD_GRAVITY
+
 
 def imu_reading(robot: Any, s: Any, frame: str) -> Any:
     """The reading of an inertial measurement unit in a link: proper acceleration, then angular
@@ -14,11 +16,20 @@ def imu_reading(robot: Any, s: Any, frame: str) -> Any:
 
     The acceleration is the mean over the last step of the environment, as measured by a sensor with
     a filter of that length. At the beginning of an episode it is that of a robot with constant
-    velocity.
+    velocity. Gravity is that of the task's simulation, also if it varies.
     """
     seconds = s.task.step_seconds
     a = np.where(s.age < 0.5, 0.0, (s.v - s.last_v) * (1.0 / seconds))
-    return robot.imu(s.q, s.v, a, frame=frame)
+    return robot.imu(s.q, s.v, a, frame=frame, **_gravity_of(s))
+
+
+def _gravity_of(s: Any) -> dict[str, Any]:
+    """The argument `gravity` of an environment's simulation; none for standard gravity, so that
+    recordings of usual tasks stay as they were."""
+    if "gravity" in s.task.vary:
+        return {"gravity": s.gravity}
+    wanted = tuple(float(x) for x in s.task.gravity)
+    return {} if wanted == STANDARD_GRAVITY else {"gravity": np.array(wanted)}
 
 
 def link_forces(robot: Any, s: Any, frames: Sequence[str]) -> Any:
