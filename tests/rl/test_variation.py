@@ -10,6 +10,9 @@ import pytest
 import warpdyn as wd
 
 rl = pytest.importorskip("warpdyn.rl")
+from rl_cases import Hold
+
+from warpdyn.rl.task_functions import check_numbers
 
 ENVS = 4000
 MODEL = wd.load_robot("double_pendulum")
@@ -115,6 +118,7 @@ def test_the_ends_of_a_normal_law_are_three_deviations_off() -> None:
         (rl.Vary(1.0, -0.1, "normal"), "a deviation must not be negative, got -0.1"),
         (rl.Vary(0.0, 1.0, "log_uniform"), "low must be positive with law"),
         (rl.Vary(0.8, 1.2, when="interval", seconds=0.0), "seconds must be positive, got 0.0"),
+        (rl.Vary(0.8, 1.2, seconds=3.0), 'with when="interval" only, got when="reset"'),
         (rl.Push(1.0, seconds=0.0), "seconds must be positive"),
         (rl.Push(1.0, least=2.0), "speeds must be 0 <= least <= speed, got 2.0 and 1.0"),
         (rl.Push(1.0, least=-0.1), "speeds must be 0 <= least <= speed, got -0.1 and 1.0"),
@@ -140,7 +144,8 @@ def test_invalid_fields_of_a_record_are_reported(record: Any, mistake: str) -> N
         rl.Vary(1.0, 0.1, "normal"),
         rl.Vary(1.0, 0.0, "normal"),
         rl.Vary(1.0, 1.0),
-        rl.Vary(0.5, 1.0, "log_uniform", seconds=0.0),
+        rl.Vary(0.5, 1.0, "log_uniform"),
+        rl.Vary(0.5, 1.0, when="interval", seconds=2.0),
         rl.Push(1.0, least=1.0),
         rl.Push(0.0),
         rl.HeldPush(0.0, hold=5.0),
@@ -150,3 +155,30 @@ def test_invalid_fields_of_a_record_are_reported(record: Any, mistake: str) -> N
 def test_valid_fields_of_a_record_are_accepted(record: Any) -> None:
     """Fields that equal a bound are valid, too."""
     assert not [*record.mistakes()]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "entry", "said"),
+    [
+        ("vary", {"kp": rl.Vary(0.5, 1.5, how="scale", of="hip*")}, r"kp: `of` selects links and"),
+        ("vary", {"gravity": rl.Vary(0.5, 1.5, how="scale", of="*")}, ""),
+        ("vary", {"armature": rl.Vary(0.0, 0.1, of="*")}, ""),
+        ("keep", {"level": rl.Vary(0.0, 3.0, of="hip*")}, r"keep\.level: `of` selects"),
+        ("keep", {"level": rl.Vary(0.5, 3.0, how="scale")}, 'level: how="scale" has no default'),
+        (
+            "keep",
+            {"level": rl.Vary(0.0, 3.0, when="interval")},
+            "level: a kept number is drawn once",
+        ),
+        ("keep", {"level": rl.Vary(0.0, 3.0)}, ""),
+    ],
+)
+def test_fields_without_effect_are_refused(attribute: str, entry: Any, said: str) -> None:
+    """They were ignored: gains of all joints varied, a kept number was always 0."""
+    task = Hold()
+    setattr(task, attribute, entry)
+    if not said:
+        check_numbers(task)
+        return
+    with pytest.raises(rl.TaskError, match=said):
+        check_numbers(task)

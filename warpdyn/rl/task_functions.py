@@ -21,7 +21,7 @@ from ..user_kernels.values import objects
 from .episode_bodies import body_state
 from .task import Episode, Task, TaskError
 from .terms import every
-from .variation import ENCODER_BIAS, HeldPush, Noise, Push, Vary
+from .variation import ENCODER_BIAS, HeldPush, Noise, Push, Vary, fields_without_effect
 
 EXAMPLES = {
     "begin": '{"q": ..., "v": ...}',
@@ -110,7 +110,7 @@ def check_numbers(task: Task) -> None:
     kept = {n: x for n, x in task.keep.items() if isinstance(x, Vary)}
     for root, records in (("vary", task.vary), ("keep", kept), ("noise", task.noise)):
         for name, record in records.items():
-            for mistake in record.mistakes():
+            for mistake in (*record.mistakes(), *fields_without_effect(root, name, record)):
                 raise TaskError(f"{task.name}.{root}.{name}: {mistake}")
     if taken := sorted(set(task.numbers) & OF_ENVIRONMENT):
         raise TaskError(

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from ..model.old_members import OldMember
+from ..model.quantities import SHAPES
 from ..user_kernels import random_numbers
 from ..user_kernels.random_numbers import Key
 
@@ -65,6 +66,8 @@ class Vary(NamedTuple):
             yield f'low must be positive with law="log_uniform", got {self.low}'
         if self.when == "interval" and not self.seconds > 0:
             yield f"seconds must be positive, got {self.seconds}"
+        elif self.when != "interval" and self.seconds != self._field_defaults["seconds"]:
+            yield f'seconds have an effect with when="interval" only, got when="{self.when}"'
 
     def draw(self, key: Key, default: Any) -> Any:
         """A value for an environment, always relative to the default, so that draws do not
@@ -80,6 +83,19 @@ class Vary(NamedTuple):
             low, high = np.log(self.low), np.log(self.high)
             x = np.exp(random_numbers.uniform(key, shape, low, high))
         return x if self.how == "abs" else x * default if self.how == "scale" else x + default
+
+
+def fields_without_effect(root: str, name: str, record: Any) -> Iterator[str]:
+    """Fields of a `Vary` that have no effect where it stands, as text. root: "vary" or "keep", the
+    attribute of the task; name: of the entry."""
+    if not isinstance(record, Vary):
+        return
+    if record.of != "*" and (root == "keep" or name not in SHAPES):
+        yield f"`of` selects links and joints of the model's numbers only, got {record.of!r}"
+    if root == "keep" and record.how == "scale":
+        yield 'how="scale" has no default to multiply, and would always give 0'
+    if root == "keep" and record.when == "interval":
+        yield 'a kept number is drawn once, not with when="interval"; it changes in promote'
 
 
 class Push(NamedTuple):

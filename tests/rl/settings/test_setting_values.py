@@ -65,6 +65,8 @@ def test_a_record_takes_its_fields_in_order_and_by_name() -> None:
         ([0.8, 1.2, "how=scal"], r"vary.mass.how has no 'scal'; did you mean 'scale'\?"),
         ([0.8, "b"], "vary.mass.high must be a number, got 'b'"),
         ([1, 2, "uniform", "abs", "reset", 5, "*", 8], "takes at most low, high"),
+        ([1, 2, "low=0.5"], "vary.mass has two values of low; got"),
+        (["high=2", 3], "vary.mass has two values of high; got"),
     ):
         with pytest.raises(rl.TaskError, match=said):
             record("vary.mass", rl.Vary, words)
@@ -85,6 +87,7 @@ def test_a_domain_randomisation_is_chosen_by_name() -> None:
     hint = rl.DomainRandomization | None
     assert of_type("recipe.vary", "SIM_TO_REAL", hint) is rl.SIM_TO_REAL
     assert of_type("recipe.vary", None, hint) is None
+    assert of_type("recipe.vary", "None", hint) is None  # TOML has no value for nothing
     own = rl.DomainRandomization(push=rl.Push(1.0))
     assert of_type("recipe.vary", own, hint) is own
     with pytest.raises(

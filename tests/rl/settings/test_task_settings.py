@@ -115,6 +115,8 @@ def test_a_recipe_file_is_read_below_the_settings(tmp_path: Path) -> None:
         ('{"env": 3}', r"recipe has no 'env'; did you mean 'envs'\?"),
         ('{"envs": "many"}', "recipe.envs must be a whole number, got 'many'"),
         ("[1]", "holds a list, not names"),
+        ('{"envs": 3, "envs": 4}', "is not a recipe: it has envs twice"),
+        ('{"practice": 3}', "recipe.practice must be attributes of the task by name, got 3"),
         ("{", "is not a recipe: "),
     ):
         file.write_text(text)
@@ -154,6 +156,7 @@ def test_records_and_kept_numbers_are_set() -> None:
     assert make_task("keep.level=2", name=KEEPING).keep["level"] == 2.0
     assert make_task("push=none", name=KEEPING).push is None
     assert make_task("noise.x=0.1", "noise.x=none").noise == {}
+    assert make_task("recipe.practice.seconds=2", "recipe.practice=none").recipe.practice == {}
 
 
 @pytest.mark.parametrize(
@@ -161,6 +164,7 @@ def test_records_and_kept_numbers_are_set() -> None:
     [
         *("_private=1", "begin=1", "ragged=1", "matrix=1", "dt.x=1", "recipe=1"),
         *("recipe.practice.secs=1", "numbers.none=1", "noise.x.size=1", "vary.nothing=1,2"),
+        *("recipe.practice.begin=1", "recipe.practice.model=1", "recipe.practice.scales.up=1"),
         *("keep.x=1", "noise.x=none", "observe.x=1"),
     ],
 )

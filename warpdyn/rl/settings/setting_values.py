@@ -69,13 +69,17 @@ def record(path: str, kind: type, value: Any) -> Any:
     for word in words:
         name, equals, text = word.partition("=") if isinstance(word, str) else ("", "", "")
         if equals:
-            fields[checked_name(f"{path} ({kind.__name__})", name.strip(), names)] = literal(
-                text.strip()
+            name, word = (
+                checked_name(f"{path} ({kind.__name__})", name.strip(), names),
+                literal(text.strip()),
             )
         elif len(fields) < len(names):
-            fields[names[len(fields)]] = word
+            name = names[len(fields)]
         else:
             raise TaskError(f"{path} takes at most {', '.join(names)}; got {words}")
+        if name in fields:
+            raise TaskError(f"{path} has two values of {name}; got {words}")
+        fields[name] = word
     hints = get_type_hints(kind)
     checked = {name: of_type(f"{path}.{name}", x, hints[name]) for name, x in fields.items()}
     defaults = kind._field_defaults  # type: ignore[attr-defined]
@@ -97,7 +101,8 @@ def of_type(path: str, value: Any, hint: Any) -> Any:
         return checked_name(path, str(value), [str(x) for x in get_args(hint)])
     if origin in (Union, UnionType):
         kinds = [x for x in get_args(hint) if x is not NoneType]
-        if value is None and NoneType in get_args(hint):
+        is_nothing = value is None or (isinstance(value, str) and value.lower() == NOTHING)
+        if is_nothing and NoneType in get_args(hint):
             return None
         return of_type(path, value, kinds[0] if len(kinds) == 1 else Any)
     if origin is tuple:

@@ -125,7 +125,7 @@ def recipe_from_file(path: Path, recipe: Recipe) -> Recipe:
     """
     try:
         data = read_regular_file(path, LARGEST, "name a TOML or JSON file of a recipe").decode()
-        found = json.loads(data) if path.suffix == ".json" else _toml(path, data)
+        found = _json(data) if path.suffix == ".json" else _toml(path, data)
     except OSError as error:
         raise TaskError(f"{path} cannot be read: {error.strerror}") from None
     except (RefusedFileError, ValueError) as error:
@@ -143,7 +143,11 @@ def recipe_with(recipe: Recipe, numbers: Mapping[str, Any]) -> Recipe:
     for name, x in numbers.items():
         checked_name("recipe", name, names)
         if name == "practice":
-            changed[name] = dict(x)
+            if x is not None and not isinstance(x, Mapping):
+                raise TaskError(
+                    f"recipe.practice must be attributes of the task by name, got {x!r}"
+                )
+            changed[name] = dict(x or {})
         else:
             changed[name] = of_type(f"recipe.{name}", x, hints[name])
     return replace(recipe, **changed)
@@ -229,7 +233,7 @@ def _recipe_after(owner: Any, recipe: Recipe, setting: Setting) -> Recipe:
     """The recipe after `recipe.envs=512` or `recipe.practice.seconds=4`."""
     name, _, inner = setting.entry.partition(".")
     if name == "practice" and inner:
-        if not hasattr(owner, inner):
+        if "." in inner or inner not in dict(_settings(owner)):
             raise _unknown(owner, setting.path)
         value = as_present(setting.path, literal(setting.text), getattr(owner, inner))
         return replace(recipe, practice={**recipe.practice, inner: value})
@@ -309,6 +313,18 @@ def _unknown(owner: Any, path: str) -> TaskError:
     name = owner.__name__ if isclass(owner) else owner.name
     hint = spelling_hint(path, there) or f"; there are {', '.join(there)}"
     return TaskError(f"{name} has no setting {path!r}{hint}")
+
+
+def _json(text: str) -> Any:
+    """The values of a JSON text. ValueError: it has a name twice, of which `json` takes the last."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in pairs]
+        if twice := sorted({n for n in names if names.count(n) > 1}):
+            raise ValueError(f"it has {', '.join(twice)} twice")
+        return dict(pairs)
+
+    return json.loads(text, object_pairs_hook=once)
 
 
 def _toml(path: Path, text: str) -> Any:
