@@ -28,7 +28,7 @@ def test_disturbances_that_a_task_cannot_have_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("name", ["hand_reorient", "panda_lift", "panda_push"])
-def test_what_a_task_varies_has_its_default(name: str) -> None:
+def test_varied_numbers_have_their_defaults(name: str) -> None:
     """Its observation reads the mass of the object and the friction of the pairs."""
     task = rl.make(name)
     tasks = disturbed_tasks(task)
