@@ -10,8 +10,9 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 from rl_cases import Hold
 
+from warpdyn.rl.deployment.deployment_record import deployment_record
 from warpdyn.rl.environment_step import EnvironmentStep
-from warpdyn.rl.task_program import STEP, changed_programs, program_hashes
+from warpdyn.rl.task_program import STEP, _named_apart, changed_programs, program_hashes
 
 
 def hashes(task: Any) -> dict[str, str]:
@@ -83,3 +84,36 @@ def test_is_complete_is_hashed_if_a_task_defines_it() -> None:
     """Checkpoints from before this function existed still fit their task."""
     assert "is_complete()" not in hashes(Hold())
     assert changed_programs(hashes(Hold()), hashes(Finishing())) == ["is_complete()"]
+
+
+class Namesakes(Hold):
+    """Terms named like fields of an episode that have other shapes."""
+
+    groups, noise = {}, {}
+
+    def observe(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"q": s.q[:1], "v": s.v, "action": np.concatenate([s.q, s.v])}
+
+
+class Forced(Hold):
+    """A force on a link."""
+
+    def control(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {**super().control(robot, s), "f_ext": {self.model.links[-1].name: np.ones(6)}}
+
+
+@pytest.mark.parametrize("kind", [Namesakes, Forced])
+def test_a_training_has_hashes_and_a_record(kind: type) -> None:
+    """They are written with each checkpoint and each policy."""
+    first = hashes(kind())
+    assert first == hashes(kind()) and first[STEP] != hashes(Hold())[STEP]
+    record = deployment_record(kind())
+    assert record["programs"]["act"]["steps"]
+
+
+def test_results_are_named_apart_from_fields_of_another_shape() -> None:
+    fields = {"q": np.zeros(2), "result_q": np.zeros(3), "v": np.zeros(2)}
+    results = {"q": np.ones(1), "v": np.ones(2), "result_result_q": np.ones(4), "near": np.ones(())}
+    apart = _named_apart(results, fields)
+    assert list(apart) == ["result_result_result_q", "v", "result_result_q", "near"]
+    assert all(a is b for a, b in zip(apart.values(), results.values(), strict=True))

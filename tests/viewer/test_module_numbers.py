@@ -43,6 +43,9 @@ NUMBERS = {
     },
     "trajectory": {
         "RATE": 50.0,
+        "TICKS": 4.0,
+        "LONG": 1000.0,
+        "LATE": 1e11,
     },
     "trajectory_files": {
         "LARGEST": 2147483648,

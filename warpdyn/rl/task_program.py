@@ -22,6 +22,9 @@ STEP = "the whole step"
 
 TABLES = "tables and terrain"
 
+APART = "result_"
+"""What the name of a result begins with if a field of another shape has its name."""
+
 
 def program_hashes(kernels: EnvironmentStep) -> dict[str, str]:
     """Hashes of each function of the task, of its tables, and of the whole step, by name.
@@ -76,15 +79,31 @@ def _task_kernels(kernels: EnvironmentStep) -> Iterator[tuple[str, OwnKernel]]:
 
         def one(robot: Any, fields: dict[str, Any], call: Any = call) -> dict[str, Any]:
             found = call(robot, kernels.episode(robot, fields))
+            results = {n: np.asarray(x) + 0.0 for n, x in found.items()}
             # A function without results is still a program: one of the environment's age.
-            return {n: np.asarray(x) + 0.0 for n, x in found.items()} or {"nothing": fields["age"]}
+            return _named_apart(results, fields) or {"nothing": fields["age"]}
 
         yield name, kernels.kernel_of(name, shapes, one)
 
 
+def _named_apart(results: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The results of a task's function by names that no field of another shape has.
+
+    A term of an observation or a reward may be named like a field, and have another shape. A kernel
+    would refuse such a result, because its array could not be the field's.
+    """
+    apart: dict[str, Any] = {}
+    for name, x in results.items():
+        free = name
+        while np.shape(fields.get(free, x)) != np.shape(x) or (free != name and free in results):
+            free = APART + free
+        apart[free] = x
+    return apart
+
+
 def _flat(wanted: Mapping[str, Any]) -> dict[str, Any]:
     """The result of `control` with the forces on each link as arrays by name."""
-    forces = {f"f_ext of link {k}": x for k, x in enumerate(wanted.get("f_ext", {}).values())}
+    forces = {f"f_ext_{k}": x for k, x in enumerate(wanted.get("f_ext", {}).values())}
     return {n: x for n, x in wanted.items() if n != "f_ext"} | forces
 
 

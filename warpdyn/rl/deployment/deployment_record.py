@@ -25,6 +25,7 @@ from ...user_kernels.own_kernel import OwnKernel
 from ...user_kernels.signature import Table
 from ..observation import terms_of
 from ..task import Task, TaskError
+from ..task_program import APART
 from ..variation import Noise
 from .policy_match import UNREADABLE, other_programs
 from .portable_program import (
@@ -302,13 +303,14 @@ def _formulas(
         known = {**_constants(robot_step, fields), **fields, **results}
         found = function(robot, robot_step.episode(robot, known))
         wanted = found if names is None else [n for n in names if n in found]
-        return {n: np.asarray(found[n]) + 0.0 for n in wanted} or {"nothing": fields["age"]}
+        # A result may be named like an array of another shape.
+        return {APART + n: np.asarray(found[n]) + 0.0 for n in wanted} or {APART: fields["age"]}
 
     program = _program_of(robot_step, "formulas", shapes, one)
     shown = {}
     for name in program.results:
         with contextlib.suppress(TaskError):  # with random draws, of commands for example
-            shown[name] = formulas(portable(program, [name]), name)
+            shown[name.removeprefix(APART)] = formulas(portable(program, [name]), name)
     return shown
 
 
