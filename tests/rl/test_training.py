@@ -49,7 +49,7 @@ def test_a_killed_training_resumes_from_its_last_checkpoint(tmp_path: Path) -> N
     for progress in killed.run(iterations=5, save_every=3):
         if progress.iteration == 4:  # after the checkpoint, before the end
             break
-    resumed = rl.Trainer(Hold(), seed=2, folder=tmp_path)
+    resumed = rl.Trainer(Hold(), seed=2, folder=str(tmp_path))
     assert resumed.iteration == 3
     after = list(resumed.run(iterations=5))
     assert [x.iteration for x in after] == [4, 5]

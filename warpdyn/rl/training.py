@@ -75,13 +75,13 @@ class Trainer:
         recipe: Recipe | None = None,
         seed: int = 0,
         device: str = "cpu",
-        folder: Path | None = None,
-        init: Path | None = None,
-        teacher: Path | None = None,
+        folder: Path | str | None = None,
+        init: Path | str | None = None,
+        teacher: Path | str | None = None,
     ):
         check_task(task)
-        self.task, self.seed = task, seed
-        self.folder = folder
+        folder, init, teacher = (None if x is None else Path(x) for x in (folder, init, teacher))
+        self.task, self.seed, self.folder = task, seed, folder
         self.processes = Processes.of_torchrun()
         device = self.processes.device(device)
         recipe = checked_recipe(recipe_for_teacher(recipe or task.recipe, teacher))
