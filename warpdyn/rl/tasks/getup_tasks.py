@@ -81,7 +81,7 @@ class QuadrupedGetup(QuadrupedTask):
         radius = THICKNESS * self.height
         legs = [leg_capsules(self.model, point, radius) for point in form.points]
         self.pairs = leg_pairs(trunk, legs)
-        self.limits = lower, upper = self.model.position_lower[7:], self.model.position_upper[7:]
+        lower, upper = self.model.position_lower[7:], self.model.position_upper[7:]
         self.lower, self.upper = np.clip(lower, -FAR, FAR), np.clip(upper, -FAR, FAR)
         self.slow = AT_REST * float(np.sqrt(self.height * STANDARD_WEIGHT))
 
@@ -128,7 +128,9 @@ class QuadrupedGetup(QuadrupedTask):
             "torque": np.sum((s.torques / self.moment) ** 2),
             "acceleration": np.sum((joints - before) ** 2) / self.step_seconds**2,
             "jerk": action_rate(s.action, s.last_action),
-            "limits": joint_limits(s.q[7:], *self.limits),
+            "limits": joint_limits(
+                s.q[7:], self.model.position_lower[7:], self.model.position_upper[7:]
+            ),
         }
 
     def _stands(self, s: Episode) -> Any:
