@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ rl = pytest.importorskip("warpdyn.rl")
 import torch
 
 import warpdyn as wd
+from warpdyn.model.assembly import rebuild
 from warpdyn.rl.settings.task_settings import make_with_settings
+from warpdyn.rl.tasks.tracking_tasks import with_losses
 
 ENVS = 16
 ARM = wd.load_robot("double_pendulum")
@@ -202,3 +205,22 @@ def test_robots_without_efforts_feet_or_named_bodies_are_refused() -> None:
         arm(repeat="yes")
     with pytest.raises(rl.TaskError, match="no link of double_pendulum is named paw; it has"):
         arm(bodies="paw")
+
+
+def test_a_robot_without_losses_gets_some() -> None:
+    """Rotor inertia and friction that the caller has chosen stay as they are, also of one joint. The
+    friction was replaced, and the damping of a description had no effect."""
+
+    def losses(model: wd.Model) -> list[tuple[Any, ...]]:
+        joints = [each for each in with_losses(model).joints if each.kind.nv]
+        return [(x.armature, *((e.viscous, e.coulomb) for e in x.effects)) for x in joints]
+
+    assert losses(ARM) == [(0.01, (0.1, 0.0)), (0.01, (0.1, 0.0))]
+    rotor = ARM.with_armature({"elbow": 0.3})
+    assert losses(rotor) == [(0.0, (0.1, 0.0)), (0.3, (0.1, 0.0))]
+    viscous = ARM.with_friction(viscous={"shoulder": 0.3, "elbow": 0.2})
+    assert losses(viscous) == [(0.01, (0.3, 0.0)), (0.01, (0.2, 0.0))]
+    dry = ARM.with_friction(coulomb={"shoulder": 0.4, "elbow": 0.2})
+    assert losses(dry) == [(0.01, (0.0, 0.4)), (0.01, (0.0, 0.2))]
+    damped = [replace(j, damping=0.7) if j.name == "elbow" else j for j in ARM.joints]
+    assert losses(rebuild(ARM, ARM.links, damped)) == [(0.01,), (0.01, (0.7, 0.0))]

@@ -36,7 +36,8 @@ RESIDUAL = 0.25
 """Change of a drive's target for an action of 1 [rad, m]."""
 
 ARMATURE, VISCOUS = 0.01, 0.1
-"""Rotor inertia [kg·m²] and friction [N·m·s/rad] of joints whose description has none."""
+"""Rotor inertia [kg·m²] of a robot without any, and friction [N·m·s/rad] of a robot that has none and
+whose description has none."""
 
 
 class MotionTracking(Task):
@@ -300,12 +301,15 @@ class MotionTracking(Task):
 
 
 def with_losses(model: Model) -> Model:
-    """The robot with rotor inertia and friction, if its description has none."""
+    """The robot with rotor inertia and friction added if it has none of its own. The friction is the
+    damping of the description, if there is any."""
     driven = [j for j in model.joints if j.name in model.joint_names]
+    effects = [effect for joint in driven for effect in joint.effects]
     if not any(j.armature for j in driven):
         model = model.with_armature(ARMATURE)
-    if not any(j.damping or j.friction for j in driven):
-        model = model.with_friction(viscous=VISCOUS)
+    if not any(effect.viscous or effect.coulomb for effect in effects):
+        described = any(any(j.v_damping) for j in driven)
+        model = model.with_friction(viscous="description" if described else VISCOUS)
     return model
 
 
