@@ -24,11 +24,13 @@ from warpdyn.cli.argument_types import (
 @pytest.mark.parametrize(
     ("read", "text", "value"),
     [
+        (count, "1", 1),
         (count, "4,096", 4096),
         (count, "1_000", 1000),
         (positive, "1e-3", 0.001),
         (at_least_zero, "0", 0.0),
         (seed, "0", 0),
+        (seed, "7", 7),
         (port, "8080", 8080),
         (port, "65535", 65535),
         (xacro_argument, "hand:=", ("hand", "")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import warpdyn as wd
-from warpdyn.execution.config import Config, calls_before_compiling
+from warpdyn.execution.config import Config, calls_before_compiling, compile_policy
 
 
 @pytest.mark.parametrize(
@@ -58,6 +58,16 @@ def test_an_unknown_policy_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for least in ("1", "7"):
         monkeypatch.setenv("WARPDYN_COMPILE_AFTER", least)
         assert calls_before_compiling() == int(least)
+
+
+def test_the_policy_of_a_block_ends_with_it() -> None:
+    """It also ends with an error."""
+    before = wd.config.compile
+    other = "wait" if before == "never" else "never"
+    with pytest.raises(KeyError), compile_policy(other):
+        assert wd.config.compile == other
+        raise KeyError
+    assert wd.config.compile == before
 
 
 def test_config_prints_its_switches() -> None:

@@ -157,6 +157,25 @@ def test_missing_names_and_wrong_widths_are_refused() -> None:
         named.pack_q(model, in_warp(q[:, 7:]), base=in_warp(q[:1, :7]))
 
 
+@pytest.mark.parametrize("which", ["q", "v"])
+def test_each_function_checks_its_model_and_the_width(which: str) -> None:
+    """The message names the model's names of the columns."""
+    model = wd.load_robot("double_pendulum")
+    pack, unpack, split, select = (
+        getattr(named, f"{name}_{which}") for name in ("pack", "unpack", "split", "select")
+    )
+    calls: dict[Any, tuple[Any, ...]] = {pack: (), unpack: (), split: (), select: (["elbow"],)}
+    for function, more in calls.items():
+        with pytest.raises(TypeError, match="the first argument must be a Model"):
+            function("panda", np.zeros(2), *more)
+    for function in (unpack, split, select):
+        wrong = rf"^{which} must be an array \(\.\.\., 2\), got \(3,\) \(see model.{which}_names\)$"
+        with pytest.raises(ValueError, match=wrong):
+            function(model, np.zeros(3), *calls[function])
+    base, joints = split(model, np.arange(2.0))
+    assert base is None and np.array_equal(joints, [0.0, 1.0])
+
+
 def test_coordinates_that_are_no_numbers_are_refused() -> None:
     """None was NaN in q."""
     model = wd.load_robot("double_pendulum")

@@ -131,6 +131,14 @@ def test_out_and_bind_work_in_a_group() -> None:
     assert np.array_equal(run(), GROUP(wd.rnea, q, v, a))
 
 
+def test_a_group_may_have_one_model() -> None:
+    """Its results are those of the model, in new arrays and in `out=`."""
+    group, s = Group(MODELS[:1], [4]), states(MODELS[0], 4)
+    wanted, out = wd.rnea(MODELS[0], s.q, s.v, s.a), np.empty_like(s.v)
+    assert np.array_equal(group.bind(wd.rnea, s.q, s.v, s.a)(), wanted)
+    assert group(wd.rnea, s.q, s.v, s.a, out=out) is out and np.array_equal(out, wanted)
+
+
 def test_several_results_are_joined_by_name() -> None:
     """The test covers arrays of NumPy, and of JAX, which are not writable."""
     jax = pytest.importorskip("jax")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.algebra.quaternions import quaternion_exp, quaternion_product
 from warpdyn.functions import inertial
-from warpdyn.functions.randomise import add, randomise, scale
+from warpdyn.functions.randomise import _seed, add, randomise, scale
 
 PANDA = by_name("panda").model
 UPPER = np.triu_indices(3)
@@ -99,6 +100,12 @@ def test_draws_depend_only_on_seed_environment_and_owner() -> None:
     )
     other = randomise(PANDA, 50, seed=5, **wide)
     assert not np.any(other["mass"] == all_links["mass"])
+
+
+def test_seeds_of_two_quantities_differ_in_the_upper_bits() -> None:
+    """The lower 32 bits are those of the seed, so that no two small seeds meet."""
+    for quantity in ("mass", "com"):
+        assert _seed(7, quantity) == 7 + 2**32 * zlib.crc32(quantity.encode())
 
 
 @pytest.mark.parametrize("library", ["torch", "jax", "warp"])
@@ -244,6 +251,8 @@ def test_the_last_matching_pattern_applies() -> None:
     assert randomise(LOOSE, 3, viscous=scale(0.5, 2)).names["viscous"] == ("elbow",)
     assert randomise(LOOSE, 3, placement=add(0, 0)).names["placement"] == ("elbow", "flange")
     assert randomise(LOOSE, 3, coulomb=add(0, 1)).names["coulomb"] == ("elbow",)
+    # A link's own name also counts if the link has no mass.
+    assert randomise(LOOSE, 3, com={"tool": add(0, 1)}).names["com"] == ("tool",)
 
 
 REFUSED = {

@@ -123,7 +123,7 @@ class Group:
             return _join([function(*args, **keywords) for args, keywords in calls])
         outs, make_result = self._outs(function, calls, out)
         for (args, keywords), mine in zip(calls, outs, strict=True):
-            function(*args, out=_as_out(mine), **keywords)
+            function(*args, out=mine, **keywords)
         return make_result()
 
     @overload
@@ -160,7 +160,7 @@ class Group:
         calls = self._calls(function, given, options, each)
         outs, make_result = self._outs(function, calls, out)
         launches: list[Callable[[], Any]] = [
-            bind(function, *args, out=_as_out(mine), constants=constants, **keywords)
+            bind(function, *args, out=mine, constants=constants, **keywords)
             for (args, keywords), mine in zip(calls, outs, strict=True)
         ]
 
@@ -283,7 +283,7 @@ class Group:
         named = asked[0].named
         if out is not None:  # the result then holds these arrays, unconverted
             args, keywords = calls[0]
-            named = describe_call(function, args, {**keywords, "out": _as_out(outs[0])}).named
+            named = describe_call(function, args, {**keywords, "out": outs[0]}).named
         return outs, partial(_make_result, named, whole)
 
 
@@ -292,10 +292,6 @@ def _make_result(named: Callable[..., Any] | None, whole: Sequence[Array]) -> An
     if named is not None and not isinstance(named, ResultCheck):  # each model's call has checked
         return named(*whole)
     return tuple(whole) if len(whole) > 1 else whole[0]
-
-
-def _as_out(arrays: Sequence[Array]) -> Any:
-    return arrays if len(arrays) > 1 else arrays[0]
 
 
 def _keywords_of_group(each: Mapping[str, Sequence[Any]] | None, k: int) -> dict[str, Any]:

@@ -83,8 +83,8 @@ class LaunchPlan:
         self.read = list(read)
         self.job = job.without_arrays()
         own = set(job.arrays).difference(read)
-        # In Python 3.11 a comprehension is a function call, which plans of plain calls need not make.
-        self.kept = [job.arrays[name] for name in own] if own else []
+        # In Python 3.11 a comprehension is a function call of Python; `map` is none.
+        self.kept = [*map(job.arrays.__getitem__, own)]
         """Arrays that the plan holds itself, such as numbers for gravity."""
         places = job.places
         inputs = dict(zip(job.inputs, places, strict=False))
