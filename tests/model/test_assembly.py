@@ -6,14 +6,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hand_models import hand, joint
 from hypothesis import given
 from hypothesis import strategies as st
 
 from warpdyn.model import BASE_JOINT, Model
-from warpdyn.model.assembly import in_tree_order, rebuild
+from warpdyn.model.assembly import in_tree_order, loops_between, rebuild
+from warpdyn.model.closed_loops.loop import Loop
 from warpdyn.model.described_sensors import DescribedSensor
 from warpdyn.model.description import Link
+from warpdyn.model.names import ModelError
 
 
 def test_tree_order_is_depth_first_and_keeps_the_order_of_siblings() -> None:
@@ -106,3 +109,12 @@ def test_sensors_and_pairs_of_removed_links_are_removed() -> None:
     assert left.excluded_pairs == (("palm", "eye"),)
     same = rebuild(whole, whole.links, whole.joints)
     assert same.sensors == sensors and same.excluded_pairs == pairs
+
+
+def test_the_loops_of_a_changed_robot_are_checked() -> None:
+    """Loops whose joints have gone are left out."""
+    links, joints = [Link("a"), Link("b")], [joint("j", "a", "b")]
+    gone, still = Loop("joint", "x", None), Loop("joint", "j", None, coefficients=(0.5,))
+    assert loops_between("r", [gone, still], {}, links, joints) == (still,)
+    with pytest.raises(ModelError, match=r"^r: loop joint: it needs 1 to 5 coefficients, got 0$"):
+        loops_between("r", [replace(still, coefficients=())], {}, links, joints)

@@ -132,6 +132,9 @@ def test_the_reference_may_be_the_driving_wheel() -> None:
     ]
     model = wd.Model.assemble("m", links, joints)
     assert model.joint("gear").mimic == Mimic("in", 4.0, 0.0)  # hand - small = -3 (frame - small)
+    joints[1] = replace(joints[1], axis2=(1.0, 0.0, 0.0))
+    with pytest.raises(wd.ModelError, match=r'joint "gear": its axis2 must be parallel .* is 0; '):
+        wd.Model.assemble("m", links, joints)
 
 
 REFUSED = {

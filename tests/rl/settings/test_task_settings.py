@@ -38,6 +38,16 @@ class Leaning(rl.Task):
 NAME = f"{__name__}:Leaning"
 
 
+class Doubling(rl.Task):
+    """A task whose constructor changes one number of its class and replaces another."""
+
+    actions, width, height = 1, 0.5, 1.0
+
+    def __init__(self) -> None:
+        self.model = wd.load_robot("cartpole")
+        self.width, self.height = 2.0 * self.width, 3.0
+
+
 def make_task(*words: str, name: str = NAME) -> Any:
     return make_with_settings(name, words)
 
@@ -66,6 +76,9 @@ def test_settings_are_applied_before_and_after_the_constructor() -> None:
     """
     assert make_task("width=2.0").area == 4.0
     assert make_task("vary=none").vary == {} and make_task("vary.kp=none").vary == {}
+    # Only a number that the constructor replaces is set after it.
+    task = make_task("width=2.0", "height=5.0", name=f"{__name__}:Doubling")
+    assert (task.width, task.height) == (4.0, 5.0) and type(make_task()) is Leaning
     quadruped = make_task("stride=4.2", name="quadruped_velocity")
     assert quadruped.period == pytest.approx(2 * rl.make("quadruped_velocity").period)
 
