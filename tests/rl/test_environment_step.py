@@ -15,7 +15,6 @@ from rl_cases import Hold
 
 from warpdyn.rl.environment_step import EnvironmentStep
 from warpdyn.user_kernels import random_numbers
-from warpdyn.user_kernels.values import objects
 
 TASK = Hold()
 TEXT = EnvironmentStep(TASK, seed=3)
@@ -224,27 +223,6 @@ def test_two_arrays_with_one_name_are_refused() -> None:
     said = r"^Twice: last_v, v names more than one array, number or table$"
     with pytest.raises(rl.TaskError, match=said):
         EnvironmentStep(Twice(), 0)
-
-
-def test_numbers_are_drawn_again_when_their_interval_has_passed() -> None:
-    """Other numbers keep the draw of the beginning, and so do all before."""
-    again = rl.Vary(0.5, 1.5, how="scale", when="interval", seconds=0.5)
-    step: Any = SimpleNamespace(
-        task=SimpleNamespace(
-            vary={"kp": rl.Vary(1.0, 2.0), "kd": again, "mass": again}, step_seconds=0.1
-        ),
-        _defaults={"kp": 1.0, "kd": 3.0, "mass": 4.0},
-        _streams=SimpleNamespace(vary=7),
-    )
-    key = random_numbers.key(3, 1, 0)
-    before = {"kp": 10.0, "kd": 20.0, "mass": 30.0}
-    for age, is_due in ((4.0, False), (5.0, True), (10.0, True)):
-        after = EnvironmentStep._vary(step, dict(before), age, key)
-        draws = {"kd": again.draw(key.at(8), 3.0), "mass": again.draw(key.at(9), 4.0)}
-        anew = {n: objects(x).item() for n, x in draws.items()}
-        wanted = before | anew if is_due else before
-        assert {n: objects(x).item() for n, x in after.items()} == pytest.approx(wanted)
-        assert 1.5 <= wanted["kd"] <= 4.5 or not is_due
 
 
 def test_random_numbers_belong_to_a_seed_an_environment_and_a_tick() -> None:

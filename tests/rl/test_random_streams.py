@@ -11,8 +11,10 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 from rl_cases import Hold
 
-from warpdyn.rl.random_streams import END, FIRST, check_seed, random_streams
+from warpdyn.rl.random_streams import END, FIRST, check_seed, draw_again, random_streams
 from warpdyn.rl.training_task import training_task
+from warpdyn.user_kernels import random_numbers
+from warpdyn.user_kernels.values import objects
 
 
 def task(noise: int, keep: int) -> Any:
@@ -34,6 +36,23 @@ def test_no_two_draws_share_a_stream(varied: int) -> None:
 def test_streams_do_not_move_if_few_numbers_are_drawn() -> None:
     """Earlier trainings are repeated by the same seeds."""
     assert random_streams(task(10, 5), 10) == random_streams(task(0, 0), 0) == (7, 17, 27)
+
+
+def test_numbers_are_drawn_again_when_their_interval_has_passed() -> None:
+    """Other numbers keep the draw of the beginning, and so do all before."""
+    again = rl.Vary(0.5, 1.5, how="scale", when="interval", seconds=0.5)
+    varied = {"kp": rl.Vary(1.0, 2.0), "kd": again, "mass": again}
+    walk: Any = SimpleNamespace(vary=varied, step_seconds=0.1)
+    defaults, key = {"kp": 1.0, "kd": 3.0, "mass": 4.0}, random_numbers.key(3, 1, 0)
+    before = {"kp": 10.0, "kd": 20.0, "mass": 30.0}
+    for age, is_due in ((4.0, False), (5.0, True), (10.0, True)):
+        after: dict[str, Any] = dict(before)
+        draw_again(walk, defaults, 7, after, age, key)
+        draws = {"kd": again.draw(key.at(8), 3.0), "mass": again.draw(key.at(9), 4.0)}
+        anew = {n: objects(x).item() for n, x in draws.items()}
+        wanted = before | anew if is_due else before
+        assert {n: objects(x).item() for n, x in after.items()} == pytest.approx(wanted)
+        assert 1.5 <= wanted["kd"] <= 4.5 or not is_due
 
 
 def test_more_draws_than_streams_are_refused() -> None:

@@ -11,12 +11,12 @@ import numpy as np
 from ..execution.oracle import oracle
 from ..user_kernels import random_numbers
 from ..user_kernels.own_kernel import OwnKernel
-from ..user_kernels.random_numbers import Key
+from ..user_kernels.random_numbers import LARGEST, Key
 from ..user_kernels.signature import SharedArray, Table
 from .external_forces import PUSH, wanted_and_forces, wanted_in_joints
 from .late_observations import LateObservations
 from .observation import Observation, terms_of
-from .random_streams import check_seed, random_streams
+from .random_streams import check_seed, draw_again, random_streams
 from .task import Episode, Task, TaskError
 from .task_functions import (
     as_measured,
@@ -32,7 +32,6 @@ from .task_functions import (
     update,
     weights_of,
 )
-from .terms import every
 from .variation import Push, Vary
 from .varied_simulation import (
     SimulatedRobot,
@@ -68,13 +67,15 @@ class Transition(NamedTuple):
 
 class Ends(NamedTuple):
     """Conditions at the end of a step. done: terminated or truncated. begins: a new episode begins.
-    odd_action: the action was not finite. rewards: those of the step. sums: those of the episode."""
+    odd_action: the action was not finite. failed: the state is not. rewards: those of the step.
+    sums: those of the episode."""
 
     terminated: Any
     truncated: Any
     done: Any
     begins: Any
     odd_action: Any
+    failed: Any
     rewards: Any
     sums: Any
 
@@ -127,8 +128,7 @@ class EnvironmentStep:
         self.measure: OwnKernel = self.kernel_of(
             "environment_measure", self.carried, self._measures
         )
-        # Another simulator uses two kernels instead of `step`: `command` before its step, and
-        # `settle` after it.
+        # Another simulator uses `command` before its own step, and `settle` after it.
         there: dict[str, tuple[int, ...]] = {"q_after": (task.model.nq,), "v_after": (nv,)}
         there |= {f"{n}_after": shape for n, shape in self.results.items()}
         self.command: OwnKernel = self.kernel_of("environment_command", shapes, self._command)
@@ -187,7 +187,9 @@ class EnvironmentStep:
         """All carried arrays at the beginning of a first episode, and the observations."""
         key = self._key(robot, fields)
         s = self._first_episode(robot, fields, key)
-        seen = self._observations(robot, s, key, vars(s), True)
+        # Not the key of the first step, whose observation would have the same noise.
+        earlier = key._replace(count=LARGEST - 1.0 - key.count)
+        seen = self._observations(robot, s, earlier, vars(s), True)
         state = {n: getattr(s, n) for n in self.carried if n not in ("ticks", *seen)}
         return {**state, **seen}
 
@@ -294,27 +296,30 @@ class EnvironmentStep:
         """Results of a step in which `simulate` moves the robot."""
         step = self._simulate(robot, fields, simulate)
         ends = self._end(robot, step, self._reward(robot, step))
-        over = ends.done & step.finite
-        s = step.after.with_fields(random=step.key.at(PROMOTE))
-        step = step._replace(after=step.after.with_fields(**promote(self.task, robot, s, over)))
+        over, last = ends.done & step.finite, step.after  # with the kept numbers of its episode
+        s = last.with_fields(random=step.key.at(PROMOTE))
+        step = step._replace(after=last.with_fields(**promote(self.task, robot, s, over)))
         carried, s = self._reset(robot, step, ends)
-        last = step.after.with_fields(last_action=step.before.action)
+        last = last.with_fields(last_action=step.before.action)
         final = self._observations(robot, last, step.key, step.fields, False)
         # Operations are recorded in the order of these lines. A training recognises its task by the
         # hash of the program (`task_program`), so another order would make it another task.
-        return {
+        found = {
             **carried,
             "reward": ends.rewards.sum(),
             "terminated": ends.terminated,
             "truncated": ends.truncated,
             "ended_sums": np.where(ends.done, ends.sums, 0.0),
             "ended_age": np.where(ends.done, step.age, 0.0),
-            "failed": ~step.finite,
+            "failed": ends.failed,
             "odd_action": ends.odd_action,
             **self._observations(robot, s, step.key, step.fields, ends.begins),
-            # A learner that stores final observations must not store NaN.
-            **{f"final_{n}": np.where(step.finite, final[n], 0.0) for n in self.observations},
         }
+        # A learner that stores final observations must not store NaN.
+        finite = {n: np.where(step.finite, final[n], 0.0) for n in self.observations}
+        if self.wait:  # an episode's last observation, before the next one begins
+            found |= {n: np.where(ends.done, finite[n], found[n]) for n in finite}
+        return found | {f"final_{n}": x for n, x in finite.items()}
 
     def _simulate(
         self, robot: Any, fields: dict[str, Any], simulate: Callable[[Any, Episode], SimulatedRobot]
@@ -346,7 +351,7 @@ class EnvironmentStep:
     def _end(self, robot: Any, step: Transition, rewards: Any) -> Ends:
         """Conditions: the episode ends, and the next one begins."""
         fell, late = ends(self.task, robot, step.after, step.finite, step.age > self.length - 0.5)
-        odd = ~np.isfinite(step.fields["action"]).all()
+        odd, failed = ~np.isfinite(step.fields["action"]).all(), ~step.finite
         sums = step.before.sums + rewards
         begins = fell | late
         if self.wait:
@@ -354,8 +359,8 @@ class EnvironmentStep:
             begins = step.before.over > 0.5
             fell, late = fell & ~begins, late & ~begins
             rewards = np.where(begins, 0.0, rewards)
-            odd = odd & ~begins
-        return Ends(fell, late, fell | late, begins, odd, rewards, sums)
+            odd, failed = odd & ~begins, failed & ~begins
+        return Ends(fell, late, fell | late, begins, odd, failed, rewards, sums)
 
     def _reset(self, robot: Any, step: Transition, ends: Ends) -> tuple[dict[str, Any], Episode]:
         """The carried arrays after the step, and the episode with them; those of a new episode
@@ -371,13 +376,15 @@ class EnvironmentStep:
         first = {n: np.zeros(shape) for n, shape in self.carried.items()}
         first |= {n: now[n] for n in self.task.keep} | fresh
         carried = {n: np.where(ends.begins, first[n], now[n]) for n in self.carried}
-        carried = self._vary(carried, step.age, step.key)
+        draw_again(self.task, self._defaults, self._streams.vary, carried, step.age, step.key)
         carried["ticks"] = step.before.ticks + 1.0
         s = s.with_fields(**carried, time=carried["age"] * self.task.step_seconds)
-        s = s.with_fields(
-            **{n: np.where(ends.begins, 0.0, getattr(step.after, n)) for n in self.results}
-        )
-        return carried, self._at_its_place(s, step.fields)
+        of_step = {n: np.where(ends.begins, 0.0, getattr(step.after, n)) for n in self.results}
+        s = self._at_its_place(s.with_fields(**of_step), step.fields)
+        # `observe` compares v with the velocity before the step; the next step carries v itself.
+        others = {n: x for n, x in vars(s).items() if n != "last_v"}
+        last_v = partial(np.where, ends.begins, 0.0, step.after.last_v)
+        return carried, Episode({**others, "_unread": {"last_v": last_v}})
 
     def _observations(
         self, robot: Any, s: Episode, key: Key, before: Mapping[str, Any], anew: Any
@@ -389,12 +396,3 @@ class EnvironmentStep:
         present = self.observation.present_observations(terms, key.at(self._streams.noise))
         now, earlier = self.late.delay(present, before, anew, s)
         return {**self.observation.with_history(now, before, anew), **earlier}
-
-    def _vary(self, after: dict[str, Any], age: Any, key: Key) -> dict[str, Any]:
-        """The arrays with new draws of the numbers whose interval has passed."""
-        for k, (name, default) in enumerate(self._defaults.items()):
-            if (vary := self.task.vary[name]).when == "interval":
-                now = every(age, vary.seconds / self.task.step_seconds)
-                anew = vary.draw(key.at(self._streams.vary + k), default)
-                after[name] = np.where(now, anew, after[name])
-        return after

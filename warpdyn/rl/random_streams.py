@@ -5,11 +5,15 @@ Streams below 7 belong to the functions of a task, and those from 32 on to its o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..functions.whole_numbers import whole_number
-from ..user_kernels.random_numbers import LARGEST
+from ..user_kernels.random_numbers import LARGEST, Key
 from .task import Task, TaskError
+from .terms import every
 
 FIRST, END = 7, 32
 """Streams of varied numbers, noise and kept numbers."""
@@ -40,6 +44,20 @@ def random_streams(task: Task, varied: int) -> RandomStreams:
     keep = min(FIRST + max(varied, ROOM) + max(noisy, ROOM), END - kept)
     noise = min(FIRST + max(varied, ROOM), keep - noisy)
     return RandomStreams(FIRST, noise, keep)
+
+
+def draw_again(
+    task: Task, defaults: Mapping[str, Any], first: int, arrays: dict[str, Any], age: Any, key: Key
+) -> None:
+    """Replace, in an environment's arrays, the varied numbers whose interval has passed by new draws.
+
+    defaults: of all varied numbers; their streams begin with `first`. age: of the episode, in steps.
+    """
+    for k, (name, default) in enumerate(defaults.items()):
+        if (vary := task.vary[name]).when == "interval":
+            now = every(age, vary.seconds / task.step_seconds)
+            anew = vary.draw(key.at(first + k), default)
+            arrays[name] = np.where(now, anew, arrays[name])
 
 
 def check_seed(seed: Any) -> int:

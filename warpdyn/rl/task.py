@@ -126,6 +126,9 @@ class Episode:
             raise AttributeError(
                 "this episode does not know its task's bodies: make it as rl.Episode(fields, task)"
             )
+        # Functions of fields that are recorded only where a task reads them.
+        if name in (unread := self.__dict__.get("_unread", {})):
+            return unread[name]()
         known = ", ".join(n for n in self.__dict__ if not n.startswith("_"))
         raise AttributeError(f"an episode has no {name!r}; it has {known}")
 

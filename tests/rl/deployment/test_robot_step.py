@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
+from policy_files import linear_policy
 from rl_cases import Hold
 
 import warpdyn as wd
@@ -61,3 +65,24 @@ def test_effort_limits_are_those_of_the_description() -> None:
     most = gains_of(task, len(model.joint_columns))[2]
     np.testing.assert_array_equal(most, model.effort_limit[model.joint_columns])
     assert np.isfinite(most).all()
+
+
+class Remembering(Hold):
+    """The policy observes the velocity, and that of the step before."""
+
+    groups, noise, vary = {}, {}, {}
+
+    def observe(self, robot: Any, s: rl.Episode) -> Any:
+        return np.concatenate([s.v, s.last_v])
+
+
+def test_a_robot_observes_the_velocity_of_the_step_before(tmp_path: Path) -> None:
+    """It observed the present one twice, as environments did. An episode begins with zeros."""
+    file = linear_policy(tmp_path / "a.onnx", np.zeros((4, 2)), robot="double_pendulum")
+    walker, q = rl.DeployedPolicy(Remembering(), rl.Policy(file)), np.zeros(2)
+    for _ in range(2):
+        walker.step(q, [0.1, 0.2])
+        assert walker.observation.tolist() == [0.1, 0.2, 0.0, 0.0]
+        walker.step(q, [0.3, 0.4])
+        assert walker.observation.tolist() == [0.3, 0.4, 0.1, 0.2]
+        walker.reset()

@@ -73,6 +73,7 @@ class RobotStep(EnvironmentStep):
         if task.commanded:
             now[task.commanded] = fields["asked"]
         s = s.with_fields(**now, time=now["age"] * seconds)
+        s = s.with_fields(last_v=np.where(anew, 0.0, before.v))  # as in a step of an environment
         seen = self._observations(robot, s, key, fields, anew)
         return {**now, "q": q, "v": v, "ticks": before.ticks + 1.0, **seen}
 
