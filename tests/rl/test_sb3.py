@@ -72,7 +72,8 @@ def test_a_seed_takes_effect_at_the_next_reset(both: Any) -> None:
     assert not np.array_equal(first, theirs.reset())
     theirs.seed(1)
     assert np.array_equal(first, theirs.reset())
-    assert np.array_equal(first, theirs.reset())  # a seed stays
+    assert not np.array_equal(first, theirs.reset())  # other episodes; the seed stays
+    assert theirs.env.numbers["seed"][0] == 1
 
 
 def test_random_seeds_are_within_the_range_of_environments(

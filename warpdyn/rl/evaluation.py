@@ -25,8 +25,10 @@ class Evaluation:
     """Means over environments, each in its first episode.
 
     returned: all rewards per second of the requested time; a robot that falls earns nothing from
-    then on. rewards: the same, by name. measures: those of the task's `measure`, by name, after
-    each step except the last, mean over the episodes. last: the latest of these values.
+    then on. rewards: the same, by name. measures: those of the task's `measure`, by name: means over
+    all steps of all environments after which an episode continues, except the last step, so that an
+    episode that ends early counts less. last: means over the environments of the latest of these
+    values; one that ended in its first step has none.
     falls: share of episodes that ended before their time. length: length of the episodes [s].
     nonfinite_actions: number of the policy's actions with a NaN or infinite entry (a count, not a
     mean). NaN ends an episode; infinity acts as the largest action.
@@ -91,7 +93,7 @@ def evaluate_in(
             f"an episode of {task.name} lasts {task.seconds:g} s: seconds must be at most that and "
             f"at least a step, got {length:g}"
         )
-    env.reset()
+    env.reset(seed=env.kernels.seed)  # from their start, also if they have run before
     tally = _Tally(env)
     for k in watch(range(steps)):
         actions = policy(env.observations[group].cpu().numpy())

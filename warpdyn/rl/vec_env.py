@@ -144,11 +144,22 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         )
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        """Reset all environments; returns observations and an empty dictionary."""
-        if seed is not None and seed != self._kernels.seed:
+        """Reset all environments; returns observations and an empty dictionary.
+
+        The first reset, and each one with a seed, begins the episodes of that seed. Any other reset
+        begins other episodes, as Gymnasium asks; numbers of `vary` and `keep` are drawn anew.
+        """
+        if "reset_mask" in (options or {}):
+            raise ValueError(
+                "options: reset_mask has no effect here; an environment that ends is reset by itself"
+            )
+        if seed is not None:
             self.numbers["seed"][0] = check_seed(seed)
             self._kernels.seed = seed
-        self.carried["ticks"].zero_()
+        if seed is not None or not self._begun:
+            self.carried["ticks"].zero_()
+        else:  # a reset counts as a step, so that two in a row draw different numbers
+            self.carried["ticks"].add_(1.0)
         self._begun = True
         self._turn ^= 1
         groups = self._of_groups(self._seen[self._turn])
@@ -172,7 +183,8 @@ class VecEnv(VectorEnv[Any, Any, Any]):
                 f"action must be {tuple(self.action.shape)}, got {tuple(action.shape)}"
             )
         self.check_begun()
-        self.action.copy_(action)
+        # With their graphs, all actions would stay in memory.
+        self.action.copy_(action.detach() if action.requires_grad else action)
         self._turn ^= 1
         seen = self._seen[self._turn]
         # A launch is bound once for each turn; binding it runs it.

@@ -53,7 +53,7 @@ def test_the_hand_moves_at_the_commanded_velocity(env: Any) -> None:
 
     It does not tilt, and the arm follows its targets closely.
     """
-    env.reset()
+    env.reset(seed=env.kernels.seed)
     for _ in range(10):  # the first posture is a little off
         env.step(torch.zeros(ENVS, 5))
     before = hands(env, "wanted")
@@ -76,7 +76,7 @@ def test_the_hand_moves_at_the_commanded_velocity(env: Any) -> None:
 def test_the_hand_stays_within_its_workspace(env: Any) -> None:
     low, high = np.array(TASK.room)
     for signs in ((1.0, 1.0, 1.0), (-1.0, -1.0, -1.0)):
-        env.reset()
+        env.reset(seed=env.kernels.seed)
         for _ in range(60):
             env.step(torch.tensor([*signs, 0.0, 0.0]).expand(ENVS, 5))
         at = hands(env, "wanted")[:, :3, 3]
@@ -87,7 +87,7 @@ def test_the_hand_stays_within_its_workspace(env: Any) -> None:
 
 def test_the_arm_stands_still_without_an_action(env: Any) -> None:
     """The drives carry its weight, and the cube lies still."""
-    env.reset()
+    env.reset(seed=env.kernels.seed)
     before = env.carried["q"][:, JOINTS:].clone()
     for _ in range(50):
         env.step(torch.zeros(ENVS, 5))
@@ -97,7 +97,7 @@ def test_the_arm_stands_still_without_an_action(env: Any) -> None:
 
 
 def test_fingers_open_and_close_within_their_range(env: Any) -> None:
-    env.reset()
+    env.reset(seed=env.kernels.seed)
     for opening, end in ((-1.0, -TASK.squeeze), (1.0, 0.04)):
         for _ in range(12):
             env.step(torch.tensor([0.0, 0.0, 0.0, 0.0, opening]).expand(ENVS, 5))

@@ -40,7 +40,7 @@ def test_commands_approach_the_wanted_velocity_at_their_rate(env: object) -> Non
 
     The wanted velocity changes after 10 s.
     """
-    env.reset()  # type: ignore[attr-defined]
+    env.reset(seed=env.kernels.seed)  # type: ignore[attr-defined]
     state = env.carried  # type: ignore[attr-defined]
     most = torch.tensor([0.04, 0.04, 0.08])
     env.step(torch.zeros(64, 12))  # type: ignore[attr-defined]
@@ -55,7 +55,7 @@ def test_commands_approach_the_wanted_velocity_at_their_rate(env: object) -> Non
         there_now = (state["command"] - before)[there]
         assert torch.allclose(there_now, off.clamp(-k * most, k * most), atol=1e-6)
     assert there.float().mean() > 0.9 and (off != 0).any(1).float().mean() > 0.9
-    env.reset()  # type: ignore[attr-defined]
+    env.reset(seed=env.kernels.seed)  # type: ignore[attr-defined]
 
 
 def test_the_policy_observes_only_measurable_quantities(env: object) -> None:
@@ -63,7 +63,7 @@ def test_the_policy_observes_only_measurable_quantities(env: object) -> None:
 
     The clock is zero if the robot shall stand.
     """
-    env.reset()  # type: ignore[attr-defined]
+    env.reset(seed=env.kernels.seed)  # type: ignore[attr-defined]
     env.step(torch.zeros(64, 12))  # type: ignore[attr-defined]
     seen, state = env.observations["policy"], env.carried  # type: ignore[attr-defined]
     assert seen.shape == (64, 50)
@@ -111,7 +111,7 @@ def test_the_shipped_policy_walks(env: object) -> None:
     """Speed errors in 5 s with commands within 1 are small, and none of 64 robots falls."""
     policy = rl.Policy(rl.bundled_policy("quadruped_velocity"))
     policy.check(TASK, 50)
-    env.reset()  # type: ignore[attr-defined]
+    env.reset(seed=env.kernels.seed)  # type: ignore[attr-defined]
     errors, falls = [], 0
     for _ in range(250):
         seen = env.observations["policy"]  # type: ignore[attr-defined]
@@ -151,7 +151,7 @@ def test_only_speeds_and_steps_have_positive_scales() -> None:
 
 def test_measures_compare_speeds_with_the_wanted_velocity(env: object) -> None:
     """Not with the command, which approaches the wanted velocity at its rate."""
-    env.reset()  # type: ignore[attr-defined]
+    env.reset(seed=env.kernels.seed)  # type: ignore[attr-defined]
     state = env.carried  # type: ignore[attr-defined]
     draw = torch.Generator().manual_seed(0)
     state["wanted"].copy_(torch.rand(state["wanted"].shape, generator=draw))

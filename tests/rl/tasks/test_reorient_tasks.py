@@ -70,7 +70,7 @@ def test_goals_are_random_rotations_from_the_cube(env: Any) -> None:
 def test_a_goal_within_the_tolerance_is_counted_and_replaced() -> None:
     """It is counted, and the next one is drawn."""
     env = rl.VecEnv(TASK, 64, seed=5)
-    env.reset()
+    env.reset(seed=env.kernels.seed)
     for _ in range(20):  # the cube comes to rest
         env.step(torch.zeros(64, JOINTS))
     turn = Rotation.from_quat(env.carried["q"].numpy()[:, JOINTS + 3 :])

@@ -134,7 +134,7 @@ def roll_out(env: Any, policy: Policy, seconds: float) -> PlayedMotion:
     task, kernels = env.task, env.kernels
     group = kernels.observation.policy
     policy.check(task, kernels.observations[group][0])
-    env.reset()
+    env.reset(seed=kernels.seed)  # each picture of a training begins alike
     steps = max(1, round(seconds / task.step_seconds))
     qs, origins, earned, asked, reached = [], [], [], [], []
     fallen = 0

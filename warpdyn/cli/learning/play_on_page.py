@@ -34,7 +34,7 @@ class OnPage:
         policy.check(self.task, env.kernels.observations[self.group][0])
         env.reset()
         env.step(np.zeros(env.action.shape, np.float32))  # compile before the page exists
-        env.reset()
+        env.reset(seed=env.kernels.seed)
         self.shown = EnvironmentPage(self.task, env.carried, host=host, port=port)
         self.page = self.shown.page
         self.follows = self.task.model.floating_base and env.kernels.carried.get("command") == (3,)

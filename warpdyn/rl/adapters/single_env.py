@@ -19,8 +19,9 @@ class SingleEnv(gymnasium.Env[Any, Any]):
     """One environment: observations (n,) of the policy's group, or of all groups by name.
 
     Its launch is that of a `VecEnv` with one environment. render_mode: "rgb_array" for `render`,
-    which draws the robot from one side (needs Matplotlib). A reset without a seed begins another
-    episode, with random numbers that follow from the last seed.
+    which draws the robot from one side (needs Matplotlib). options: of `VecEnv`; its `seed` is that
+    of the first reset. A reset without a seed begins another episode, with random numbers that
+    follow from the last seed.
     """
 
     def __init__(self, task: Task, *, render_mode: str | None = None, **options: Any):
@@ -32,6 +33,8 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         self._camera: Camera | None = None
         self._action = torch.zeros_like(self.env.action)
         self._written = self._action.numpy()[0]
+        if "seed" in options:
+            super().reset(seed=self.env.kernels.seed)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """The first observation of an episode, and an empty dictionary."""

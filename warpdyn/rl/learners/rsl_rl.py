@@ -40,7 +40,7 @@ class RslEnv:
         self.device, self.cfg = env.device, {"task": env.task.name}
         self.max_episode_length = env.kernels.length
         self.unwrapped = env
-        env.reset()
+        env.reset(seed=env.kernels.seed)
 
     def get_observations(self) -> TensorDict:
         """The current observations."""
