@@ -251,9 +251,8 @@ def _by_joint(
 
 def _with_chosen_forces(self: Robot, **asked: PerJoint | str) -> Robot:
     """The same robot with a record of the kinds of forces that are asked for, with any numbers."""
-    kinds = {
-        kind for kind, x in asked.items() if not (x is None or (isinstance(x, Mapping) and not x))
-    }
+    named = {kind for kind, x in asked.items() if not isinstance(x, Mapping) or x}
+    kinds = {kind for kind in named if asked[kind] is not None}
     return replace(self, chosen_forces=self.chosen_forces | kinds)
 
 
