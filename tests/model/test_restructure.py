@@ -67,6 +67,8 @@ def test_joints_are_locked_by_name_by_q_or_at_neutral() -> None:
         != model.reduce(["elbow"]).key
     )
     assert model.reduce(["elbow"]).key == model.reduce(["elbow"], at=model.neutral).key
+    with pytest.raises(TypeError, match=r"model.reduce\(kept, at=\{...\}\)"):
+        model.reduce({"elbow": 0.3})  # would keep what seems to be locked
     assert (
         error(fk(by_names, np.array([0.3]), "lower"), fk(model, np.array([*turned, 0.3]), "lower"))
         < ROUND_OFF

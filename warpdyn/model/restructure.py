@@ -34,6 +34,11 @@ def reduce(self: Robot, joints: Iterable[str], at: Any = None) -> Robot:
     joints: names of the joints that keep their coordinates.
     at: coordinates by joint name, or a whole q (nq,); neutral where not given.
     """
+    if isinstance(joints, Mapping):
+        raise TypeError(
+            "joints are the names of those that keep their coordinates, got coordinates by name; "
+            "coordinates of locked joints are `at`: model.reduce(kept, at={...})"
+        )
     kept = set(check_names(joints))
     self.joint_indices(kept)
     independent = self.moving_joints[int(self.floating_base) :]
