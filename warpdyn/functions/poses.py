@@ -25,7 +25,8 @@ def matrix_to_pose(
     """Homogeneous 4x4 matrices as [x y z qx qy qz qw].
 
     matrix: (B, 4, 4), its upper left a rotation.  Returns (B, 7); `order="wxyz"` puts qw first; qw
-    >= 0.
+    >= 0. A matrix that is far from a rotation has NaN for its quaternion, and one that is
+    transposed NaN for its position.
     Shepperd, J. Guidance and Control 1 (1978); Bar-Itzhack (2000).
     """
     return _call(_poses.matrix_to_pose, {"matrix": matrix}, shape=(4, 4), order=order, out=out)
@@ -37,7 +38,7 @@ def pose_to_matrix(
 ) -> Call[A]:
     """Poses [x y z qx qy qz qw] as homogeneous 4x4 matrices.
 
-    pose: (B, 7), unit quaternions; `order="wxyz"` has qw first.  Returns (B, 4, 4).  RBDA 4.12.
+    pose: (B, 7), quaternions of any length; `order="wxyz"` has qw first.  Returns (B, 4, 4).  RBDA 4.12.
     """
     return _call(_poses.pose_to_matrix, {"pose": pose}, shape=(7,), order=order, out=out)
 
@@ -46,7 +47,10 @@ def pose_to_matrix(
 def matrix_to_quaternion(
     matrix: Array[A], *, order: QuaternionOrder = "xyzw", out: Array[A] | None = None
 ) -> Call[A]:
-    """Rotation matrices (B, 3, 3) as unit quaternions (B, 4), `order` "xyzw" or "wxyz"; qw >= 0."""
+    """Rotation matrices (B, 3, 3) as unit quaternions (B, 4), `order` "xyzw" or "wxyz"; qw >= 0.
+
+    A matrix that is far from a rotation, such as a reflection or a scaled one, gives NaN.
+    """
     return _call(
         _poses.matrix_to_quaternion, {"matrix": matrix}, shape=(3, 3), order=order, out=out
     )
@@ -56,8 +60,8 @@ def matrix_to_quaternion(
 def quaternion_to_matrix(
     quaternion: Array[A], *, order: QuaternionOrder = "xyzw", out: Array[A] | None = None
 ) -> Call[A]:
-    """Unit quaternions (B, 4), `order` "xyzw" or "wxyz", as rotation matrices (B, 3, 3).  RBDA
-    4.12."""
+    """Unit quaternions (B, 4), `order` "xyzw" or "wxyz", as rotation matrices (B, 3, 3). Those of
+    other lengths count by their direction.  RBDA 4.12."""
     return _call(
         _poses.quaternion_to_matrix, {"quaternion": quaternion}, shape=(4,), order=order, out=out
     )
