@@ -43,7 +43,6 @@ NUMBERS = {
     },
     "trajectory": {
         "RATE": 50.0,
-        "TICKS": 4.0,
         "LONG": 1000.0,
         "LATE": 1e11,
     },

@@ -90,7 +90,6 @@ def test_joints_by_name_leave_the_others_at_home() -> None:
             [0, 10**7, 2 * 10**7],
             "times are in seconds, and rows from 0 s are 1e+07 s",
         ),
-        (np.zeros((2, 6)), [20, 40], "convert nanoseconds: times = stamps * 1e-9"),
         (np.zeros((2, 6)), [0.0, 2e3 + 0.5], "are 2000.5 s apart (median)"),
         (np.zeros((1, 6)), [1_700_000_000_123_456_789], "rows from 1.7e+18 s"),
         (np.array([[0.0] * 6, [np.nan] * 6]), None, "not finite in 1 of 2 rows, first in row 1"),

@@ -17,9 +17,9 @@ from .stage import ViewerError
 RATE = 50.0
 """Rows per second if there are no times."""
 
-TICKS, LONG, LATE = 4.0, 1000.0, 1e11
-"""Times [s] that no trajectory has: a median step of whole numbers, any median step, and a time,
-which is in the year 5138. Milliseconds at up to 200 Hz, microseconds and nanoseconds are above."""
+LONG, LATE = 1000.0, 1e11
+"""A median step and a time [s] that no trajectory has; the time is in the year 5138. Microseconds of
+rates up to 1 kHz, nanoseconds, and stamps in milliseconds since 1970 are above."""
 
 
 class Trajectory:
@@ -95,10 +95,9 @@ class Trajectory:
 
 
 def _refuse_ticks(times: np.ndarray) -> None:
-    """Raise for times that are whole milliseconds, microseconds or nanoseconds."""
+    """Raise for times in microseconds or nanoseconds, or in milliseconds since 1970."""
     step = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
-    whole = bool((times == np.round(times)).all())
-    if step > (TICKS if whole else LONG) or abs(times).max() > LATE:
+    if step > LONG or abs(times).max() > LATE:
         raise ViewerError(
             f"times are in seconds, and rows from {times[0]:.9g} s are {step:g} s apart (median); "
             "convert nanoseconds: times = stamps * 1e-9"

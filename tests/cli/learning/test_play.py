@@ -281,7 +281,7 @@ class FewSteps:
         self.task = SimpleNamespace(model=model, step_seconds=step, name="Hop")
         observation = SimpleNamespace(policy="seen")
         self.kernels = SimpleNamespace(
-            observation=observation, observations={"seen": (3,)}, carried=carried
+            observation=observation, observations={"seen": (3,)}, carried=carried, seed=5
         )
         self.steps, self.sizes = -1, carried
 
@@ -298,7 +298,8 @@ class FewSteps:
     def observations(self) -> dict[str, Any]:
         return {"seen": torch.full((2, 3), float(self.steps))}
 
-    def reset(self) -> None:
+    def reset(self, seed: int) -> None:
+        assert seed == 5
         self.steps = 0
 
     def step(self, actions: np.ndarray) -> tuple[Any, ...]:
