@@ -128,6 +128,7 @@ def test_the_ends_of_a_normal_law_are_three_deviations_off() -> None:
         (rl.HeldPush(1.0, hold=0.0), "times must be 0 < hold <= seconds, got 0.0 and 5.0"),
         (rl.HeldPush(1.0, hold=5.1), "times must be 0 < hold <= seconds, got 5.1 and 5.0"),
         (rl.Noise([0.1, -0.1]), "size must not be negative, got [0.1, -0.1]"),
+        (rl.Noise("a"), "size must be a number, or one for each entry, got 'a'"),
         (rl.Noise(0.1, "gaussian"), "law must be one of uniform, normal; got 'gaussian'"),
         (rl.Noise(np.array([0.1, np.inf])), "size must not be negative"),
     ],
@@ -162,6 +163,10 @@ def test_valid_fields_of_a_record_are_accepted(record: Any) -> None:
     [
         ("vary", {"kp": rl.Vary(0.5, 1.5, how="scale", of="hip*")}, r"kp: `of` selects links and"),
         ("vary", {"gravity": rl.Vary(0.5, 1.5, how="scale", of="*")}, ""),
+        ("vary", {"encoder_bias": rl.Vary(0.1, 0.2, how="scale")}, "multiplies a default of 0"),
+        ("vary", {"quadratic_friction": rl.Vary(1, 1, how="scale")}, ""),
+        ("drives", wd.PD("fast", 1.0), r"Hold\.drives\.kp must be a number, or one for each joint"),
+        ("drives", wd.PD(np.ones(2), None), r"Hold\.drives\.kd must be a number"),
         ("vary", {"armature": rl.Vary(0.0, 0.1, of="*")}, ""),
         ("keep", {"level": rl.Vary(0.0, 3.0, of="hip*")}, r"keep\.level: `of` selects"),
         ("keep", {"level": rl.Vary(0.5, 3.0, how="scale")}, 'level: how="scale" has no default'),

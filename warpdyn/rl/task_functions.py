@@ -94,6 +94,11 @@ def _check_robot(task: Task) -> None:
     ):
         if not isinstance(getattr(task, name), kind):
             raise TaskError(f"{task.name}.{name} must be {example}, got {getattr(task, name)!r}")
+    for name in () if task.drives is None else ("kp", "kd", "strength"):
+        if not _is_numeric(number := getattr(task.drives, name)):
+            raise TaskError(
+                f"{task.name}.drives.{name} must be a number, or one for each joint, got {number!r}"
+            )
 
 
 def check_numbers(task: Task) -> None:

@@ -21,6 +21,9 @@ ENCODER_BIAS, OBSERVATION_LATENCY = "encoder_bias", "observation_latency"
 """Names in `vary`: offsets of measured joint positions [rad or m], and the age of observations
 [s]."""
 
+ZERO = (ENCODER_BIAS, "quadratic_friction")
+"""Names in `vary` whose default is always 0."""
+
 ORIGIN = "origin"
 """Name in `vary` of an environment's place in a height map (3,), a factor on (1, 1, 0) m."""
 
@@ -92,6 +95,8 @@ def fields_without_effect(root: str, name: str, record: Any) -> Iterator[str]:
         return
     if record.of != "*" and (root == "keep" or name not in SHAPES):
         yield f"`of` selects links and joints of the model's numbers only, got {record.of!r}"
+    if name in ZERO and record.how == "scale" and (record.low, record.high) != (1.0, 1.0):
+        yield 'how="scale" multiplies a default of 0; add to it with how="add"'
     if root == "keep" and record.how == "scale":
         yield 'how="scale" has no default to multiply, and would always give 0'
     if root == "keep" and record.when == "interval":
@@ -146,7 +151,11 @@ class Noise(NamedTuple):
     def mistakes(self) -> Iterator[str]:
         """The mistakes in its fields, as text."""
         yield from _unknown_words(self, law=Spread)
-        sizes = np.asarray(self.size, dtype=float)
+        try:
+            sizes = np.asarray(self.size, dtype=float)
+        except (TypeError, ValueError):
+            yield f"size must be a number, or one for each entry, got {self.size!r}"
+            return
         if not np.all((sizes >= 0) & np.isfinite(sizes)):
             yield f"size must not be negative, got {self.size}"
 
