@@ -107,4 +107,4 @@ def _always(value: float) -> Vary:
 
 def _default(name: str, law: Vary) -> Vary:
     """The law of the default number; the law itself for places on a height map."""
-    return law if name == ORIGIN else Vary(1.0, 1.0, how="scale", of=law.of)
+    return law if name == ORIGIN else Vary(0.0, 0.0, how="add", of=law.of)
