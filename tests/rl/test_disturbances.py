@@ -31,6 +31,7 @@ def test_disturbances_that_a_task_cannot_have_are_left_out() -> None:
 def test_varied_numbers_have_their_defaults(name: str) -> None:
     """Its observation reads the mass of the object and the friction of the pairs."""
     task = rl.make(name)
+    task.vary = {**task.vary, "latency": rl.Vary(0.0, 0.01)}
     tasks = disturbed_tasks(task)
     step = EnvironmentStep(tasks["none"], 5)
     start = step.start(task.model, np.zeros(2), *step.shared_arrays.values())._asdict()
@@ -43,10 +44,12 @@ def test_places_on_a_height_map_stay() -> None:
     """They are where episodes begin, not a disturbance."""
     places = rl.Vary(-3.0, 3.0, how="scale")
     task = copy(QUADRUPED)
-    task.vary = {"origin": places, "mass": rl.Vary(0.8, 1.2, how="scale")}
+    late = dict.fromkeys(("latency", "observation_latency"), rl.Vary(0.0, 0.01))
+    task.vary = {"origin": places, "mass": rl.Vary(0.8, 1.2, how="scale"), **late}
     nominal = disturbed_tasks(task)["none"]
     assert nominal.vary["origin"] == places
     assert nominal.vary["mass"] == rl.Vary(0.0, 0.0, how="add")
+    assert all(nominal.vary[name] == rl.Vary(0.0, 0.0) for name in late)
 
 
 def test_each_disturbance_changes_one_property() -> None:

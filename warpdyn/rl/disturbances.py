@@ -107,4 +107,7 @@ def _always(value: float) -> Vary:
 
 def _default(name: str, law: Vary) -> Vary:
     """The law of the default number; the law itself for places on a height map."""
-    return law if name == ORIGIN else Vary(0.0, 0.0, how="add", of=law.of)
+    if name == ORIGIN:
+        return law
+    # Delays have no offsets. Their default is none.
+    return _always(0.0) if "latency" in name else Vary(0.0, 0.0, how="add", of=law.of)
