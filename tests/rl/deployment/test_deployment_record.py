@@ -43,6 +43,8 @@ def test_each_shipped_policy_has_the_deployment_record_of_its_task(
     check_match(name, record, present)
     for part in ("format", "task", "robot", "q", "v", "joints", "observation", "command"):
         assert record[part] == present[part]
+    for part, x in record["action"].items():
+        np.testing.assert_allclose(x, present["action"][part], rtol=1e-9, atol=1e-11)
     assert record["programs"]["observe"]["steps"] or name == "cartpole_swing_up"
 
 
