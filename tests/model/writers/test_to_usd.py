@@ -13,6 +13,7 @@ from robots import ROBOTS, Robot, by_name
 from states import error, states
 
 import warpdyn as wd
+from warpdyn.model.assembly import rebuild
 from warpdyn.model.description import Geometry
 from warpdyn.model.names import ModelError
 from warpdyn.model.poses_and_limits import Limits, Pose
@@ -368,3 +369,21 @@ def test_bodies_without_mass_or_inertia_are_refused(what: str) -> None:
     )
     with pytest.raises(ModelError, match=f"^{re.escape(words)}$"):
         builder.build().to_usd()
+
+
+def test_damping_and_friction_of_balls_are_left_out_with_a_warning() -> None:
+    """Those of a hinge are written, and a joint without any is not named."""
+    builder = wd.ModelBuilder("r").add_link("base")
+    for name, kind in (("turn", "continuous"), ("hang", "ball"), ("rub", "ball"), ("slip", "ball")):
+        builder.add_link(f"{name}_link", 1.0, inertia=np.eye(3))
+        axis = {"axis": (0, 0, 1)} if kind == "continuous" else {}
+        builder.add_joint(name, kind, "base", f"{name}_link", **axis)
+    losses = {"turn": (0.1, 0.2), "hang": (0.1, 0.0), "rub": (0.0, 0.2), "slip": (0.0, 0.0)}
+    model = builder.build()
+    joints = [
+        replace(joint, damping=losses[joint.name][0], friction=losses[joint.name][1])
+        for joint in model.joints
+    ]
+    words = "USD of r leaves out damping and friction: hang, rub"
+    with pytest.warns(wd.ModelWarning, match=f"^{words}$"):
+        rebuild(model, model.links, joints).to_usd()
