@@ -108,6 +108,20 @@ def test_a_push_and_a_force_of_control_on_the_same_link_are_added() -> None:
     assert 0.0 < np.hypot(*pushes[2, :2]) < 60.0
 
 
+def test_a_push_that_began_before_the_first_step_is_drawn_in_the_first_step() -> None:
+    """A training begins with episodes of random ages."""
+    task, upright = PushedBase(), SimpleNamespace(fk=lambda q, frame: np.eye(4))
+
+    @wd.kernel
+    def push(robot: Any, age: (), count: ()) -> Any:
+        key = wd.random.key(1, 2, count)
+        return held_push(task, task.push, upright, SimpleNamespace(age=age, q=None), key)
+
+    found = [wd.oracle(push, task.model, age, n) for age, n in ((20, 0), (22, 0), (23, 1), (23, 5))]
+    assert np.array_equal(found[0], found[1]) and np.array_equal(found[0], found[2])
+    assert not np.array_equal(found[0], found[3])
+
+
 class Elsewhere(Floating):
     """Another model of the quadruped, with its own coordinates."""
 

@@ -87,8 +87,9 @@ def held_push(task: Task, push: HeldPush, robot: Any, s: Episode, key: Key) -> A
     held = max(round(push.hold / task.step_seconds), 1)
     since = s.age - period * np.floor((s.age + 0.5) * (1.0 / period))
     active = (s.age > period - 0.5) & (since < held - 0.5)
-    # The draw is that of the step in which the push began.
-    begun = key._replace(count=key.count - since)
+    # The draw is that of the step in which the push began: the first one, if a training begins with
+    # episodes that are older than it.
+    begun = key._replace(count=np.maximum(key.count - since, 0.0))
     draws = random_numbers.uniform(begun, 2, [0.0, 0.0], [2 * np.pi, push.force])
     level = np.stack([np.cos(draws[0]), np.sin(draws[0]), 0.0]) * draws[1]
     force = robot.fk(s.q, frame=link)[:3, :3].T @ level
