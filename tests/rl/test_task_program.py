@@ -95,14 +95,14 @@ class Namesakes(Hold):
         return {"q": s.q[:1], "v": s.v, "action": np.concatenate([s.q, s.v])}
 
 
-class Forced(Hold):
+class WithForce(Hold):
     """A force on a link."""
 
     def control(self, robot: Any, s: Any) -> dict[str, Any]:
         return {**super().control(robot, s), "f_ext": {self.model.links[-1].name: np.ones(6)}}
 
 
-@pytest.mark.parametrize("kind", [Namesakes, Forced])
+@pytest.mark.parametrize("kind", [Namesakes, WithForce])
 def test_a_training_has_hashes_and_a_record(kind: type) -> None:
     """They are written with each checkpoint and each policy."""
     first = hashes(kind())

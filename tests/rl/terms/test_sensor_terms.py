@@ -113,11 +113,11 @@ def test_an_imu_reads_the_gravity_of_the_task(varies: bool) -> None:
     task.gravity, task.vary = (0.0, 0.0, -1.62), {"gravity": rl.Vary(1, 1)} if varies else {}
     frame = task.model.link_names[0]
 
-    def read(robot: Any, fields: dict[str, Any]) -> Any:
+    def imu(robot: Any, fields: dict[str, Any]) -> Any:
         s = rl.Episode({**fields, "last_v": fields["v"], "age": 1.0}, task)
         return imu_reading(robot, s, frame)
 
-    kernel = OwnKernel.of_shapes("read", {"q": (2,), "v": (2,), "gravity": (3,)}, read)
+    kernel = OwnKernel.of_shapes("imu", {"q": (2,), "v": (2,), "gravity": (3,)}, imu)
     now = np.array([[0.0, 0.0, -3.7]])
     found = wd.oracle(kernel, task.model, np.zeros((1, 2)), np.zeros((1, 2)), now)
     np.testing.assert_allclose(found[0], [0, 0, 3.7 if varies else 1.62, 0, 0, 0], atol=1e-12)
