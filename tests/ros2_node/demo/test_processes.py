@@ -26,7 +26,8 @@ SLEEPER = """
 import signal, sys, time
 signal.signal(signal.SIGINT, lambda number, frame: sys.exit(7))
 print("ready: asleep", flush=True)
-time.sleep(60)
+for _ in range(600):
+    time.sleep(0.1)  # a signal between the line above and a sleep acts after that sleep
 """
 
 

@@ -23,8 +23,8 @@ class Ground(NamedTuple):
     """The plane z = 0 and the properties of contacts with it.
 
     `friction`: coefficient of all points; a number, (points,) or (B, points); None: 0.8.
-    `stiffness` [N/m], None: the whole weight on one point presses it in by 5 mm. `dissipation` [s]:
-    the time in which a point in the ground loses its speed; it acts only inside the ground; None:
+    `stiffness` [N/m], None: the whole weight of the model, whatever masses `params` have, on one
+    point presses it in by 5 mm. `dissipation` [s]: the time in which a point in the ground loses its speed; it acts only inside the ground; None:
     0.02. In a `Simulation` and a task of `warpdyn.rl`, None takes the numbers of the robot's MJCF
     file. `push_out` [m/s]: the largest speed at which a point is pushed out of the ground. Numbers,
     or (B,). `restitution`, shaped like friction: the share of its speed with which a point rebounds
