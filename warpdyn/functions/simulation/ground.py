@@ -24,16 +24,16 @@ class Ground(NamedTuple):
 
     `friction`: coefficient of all points; a number, (points,) or (B, points); None: 0.8.
     `stiffness` [N/m], None: the whole weight of the model, whatever masses `params` have, on one
-    point presses it in by 5 mm. `dissipation` [s]: the time in which a point in the ground loses its speed; it acts only inside the ground; None:
-    0.02. In a `Simulation` and a task of `warpdyn.rl`, None takes the numbers of the robot's MJCF
-    file. `push_out` [m/s]: the largest speed at which a point is pushed out of the ground. Numbers,
-    or (B,). `restitution`, shaped like friction: the share of its speed with which a point rebounds
-    if it arrives faster than 2 · 9.81 dt (Newton's law of impact), from 0 to 1; the plain number 0
-    costs nothing. `torsional_friction`, `rolling_friction`, shaped like friction [m]: the largest
-    moment about the normal, and about the tangents, as a share of the normal force; None: those of
-    an MJCF file, or 0, which costs nothing. `softness`: "description" lets points give way as in
-    MuJoCo, by the solref, solimp and cone of an MJCF file, in place of stiffness, dissipation and
-    push_out.
+    point presses it in by 5 mm. `dissipation` [s]: the time in which a point in the ground loses its
+    speed; it acts only inside the ground; None: 0.02. In a `Simulation` and a task of `warpdyn.rl`,
+    None takes the numbers of the robot's MJCF file. `push_out` [m/s]: the largest speed at which a
+    point is pushed out of the ground. Numbers, or (B,). `restitution`, shaped like friction: the
+    share of its speed with which a point rebounds if it arrives faster than 2 · 9.81 dt (Newton's
+    law of impact), from 0 to 1; the plain number 0 costs nothing. `torsional_friction`,
+    `rolling_friction`, shaped like friction [m]: the largest moment about the normal, and about the
+    tangents, as a share of the normal force; None: those of an MJCF file, or 0, which costs nothing.
+    `softness`: "description" lets points give way as in MuJoCo, by the solref, solimp and cone of an
+    MJCF file, in place of stiffness, dissipation and push_out.
     """
 
     friction: Any = None
