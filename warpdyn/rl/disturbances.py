@@ -15,7 +15,7 @@ from .domain_randomization import can_have_bumps, uneven_ground
 from .evaluation import Evaluation, Watch, evaluate_in, find_task_and_policy
 from .policy import Policy
 from .task import Task, TaskError
-from .variation import ORIGIN, Push, Vary
+from .variation import ORIGIN, Push, Vary, with_defaults
 from .vec_env import VecEnv
 
 Simulator = Literal["warpdyn", "mujoco"]
@@ -43,7 +43,9 @@ def disturbed_tasks(task: Task) -> dict[str, Task]:
     nominal = copy(task)
     nominal.noise, nominal.push = {}, None
     # Observations and rewards may read what the task varies, for example the mass of an object.
-    nominal.vary = {name: _default(name, law) for name, law in task.vary.items()}
+    nominal.vary = with_defaults(task.vary)
+    if ORIGIN in task.vary:  # where episodes begin on a height map
+        nominal.vary[ORIGIN] = task.vary[ORIGIN]
     if task.points:
         nominal.vary["friction"] = _always(FRICTION)
     found = {"none": nominal}
@@ -103,11 +105,3 @@ def evaluate_disturbed(
 
 def _always(value: float) -> Vary:
     return Vary(value, value)
-
-
-def _default(name: str, law: Vary) -> Vary:
-    """The law of the default number; the law itself for places on a height map."""
-    if name == ORIGIN:
-        return law
-    # Delays have no offsets. Their default is none.
-    return _always(0.0) if "latency" in name else Vary(0.0, 0.0, how="add", of=law.of)

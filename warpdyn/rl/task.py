@@ -275,3 +275,13 @@ def check_task(task: Any) -> None:
     if isinstance(task, type) and issubclass(task, Task):
         remedy = f"; make one by {task.__name__}()"
     raise TypeError(f"task must be a warpdyn.rl.Task, got {type(task).__name__}{remedy}")
+
+
+def gravity_argument(task: Task, s: Episode) -> dict[str, Any]:
+    """The argument `gravity` for functions of `robot`, with the gravity of the environment; none for
+    standard gravity, so that recorded programs stay as they were."""
+    if "gravity" in task.vary:
+        return {"gravity": s.gravity}
+    if tuple(task.gravity) == STANDARD_GRAVITY:
+        return {}
+    return {"gravity": np.array(task.gravity, dtype=float)}

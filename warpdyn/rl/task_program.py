@@ -23,7 +23,7 @@ STEP = "the whole step"
 TABLES = "tables and terrain"
 
 APART = "result_"
-"""What the name of a result begins with if a field of another shape has its name."""
+"""Prefix of the name of a result whose own name belongs to a field of another shape."""
 
 
 def program_hashes(kernels: EnvironmentStep) -> dict[str, str]:

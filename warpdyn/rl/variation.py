@@ -88,6 +88,15 @@ class Vary(NamedTuple):
         return x if self.how == "abs" else x * default if self.how == "scale" else x + default
 
 
+def with_defaults(vary: Mapping[str, Vary]) -> dict[str, Vary]:
+    """Laws that draw the default of each number in `vary`. That of a delay is none."""
+    delays = ("latency", OBSERVATION_LATENCY)
+    return {
+        name: Vary(0.0, 0.0) if name in delays else Vary(1.0, 1.0, how="scale", of=each.of)
+        for name, each in vary.items()
+    }
+
+
 def fields_without_effect(root: str, name: str, record: Any) -> Iterator[str]:
     """Fields of a `Vary` that have no effect where it stands, as text. root: "vary" or "keep", the
     attribute of the task; name: of the entry."""

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from ..algorithms.simulation.contact_rows import impulse_width
-from ..execution.request.call import STANDARD_GRAVITY
 from ..functions.simulation.contact_pairs import PairContact
 from ..functions.simulation.default_points import refuse_unread
 from ..functions.simulation.described_simulation import with_description, with_passive_forces
@@ -37,7 +36,7 @@ from ..model.quantities import owners as every_owner
 from ..model.scene.free_bodies import internal_joints
 from ..model.value_substitution import nominal_value
 from .substep_forces import MEAN, PEAK, step_by_step
-from .task import Episode, Task, TaskError
+from .task import Episode, Task, TaskError, gravity_argument
 from .variation import ENCODER_BIAS, OBSERVATION_LATENCY, ORIGIN
 
 DRIVEN = ("kp", "kd", "effort", "strength")
@@ -271,10 +270,7 @@ def simulate_steps(
     if task.pairs:
         given |= {"pairs": task.pairs, "pair_contact": _pair_contact(task, s)}
         given |= {n: getattr(s, n) for n in memory_shapes(task.pairs)}
-    if "gravity" in task.vary:
-        given["gravity"] = s.gravity
-    elif tuple(task.gravity) != STANDARD_GRAVITY:
-        given["gravity"] = np.array(task.gravity, dtype=float)
+    given |= gravity_argument(task, s)
     if task.stops is not None:
         given["stops"] = task.stops
     if JOINTS in contact_memory(task):

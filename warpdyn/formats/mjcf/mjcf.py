@@ -167,6 +167,7 @@ class MjcfReader:
         still = {j.name: held.get(j.name, 0.0) for j in joints if not j.kind.nv}
         here, there = {link.name for link in self.links}, {joint.name for joint in joints}
         named = configurations(self.values, self.root, self.places, moving)
+        # Their remarks are among the warnings below.
         sensors = list(read_sensors(self.values, self.root, here, there, self.site_links))
         return Model.assemble(
             self.root.get("model", "") or "MuJoCo Model",

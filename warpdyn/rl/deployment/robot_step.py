@@ -12,7 +12,7 @@ from ...execution.oracle import oracle
 from ..environment_step import UPDATE, EnvironmentStep
 from ..task import Task, TaskError
 from ..task_functions import control
-from ..variation import OBSERVATION_LATENCY, Vary
+from ..variation import with_defaults
 
 FORCE, TORQUE = 50.0, 5.0
 """Force on every contact point and of every pair [N] and torque on every joint [N·m] of a probe that tests if they
@@ -106,12 +106,7 @@ def _without_chance(task: Task) -> Task:
     plain = copy(task)
     plain.noise, plain.push, plain.terrain = {}, None, None
     plain.random_start = False
-    plain.vary = {
-        n: Vary(0.0, 0.0)
-        if n in ("latency", OBSERVATION_LATENCY)
-        else Vary(1.0, 1.0, how="scale", of=each.of)
-        for n, each in task.vary.items()
-    }
+    plain.vary = with_defaults(task.vary)
     group = next(iter(task.groups), "policy")
     plain.groups = {group: task.groups[group]} if task.groups else {}
     plain.history = {g: n for g, n in task.history.items() if g == group}

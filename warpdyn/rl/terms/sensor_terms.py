@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...execution.request.call import STANDARD_GRAVITY
+from ..task import gravity_argument
 
 
 def imu_reading(robot: Any, s: Any, frame: str) -> Any:
@@ -20,16 +20,7 @@ def imu_reading(robot: Any, s: Any, frame: str) -> Any:
     """
     seconds = s.task.step_seconds
     a = np.where(s.age < 0.5, 0.0, (s.v - s.last_v) * (1.0 / seconds))
-    return robot.imu(s.q, s.v, a, frame=frame, **_gravity_of(s))
-
-
-def _gravity_of(s: Any) -> dict[str, Any]:
-    """The argument `gravity` of an environment's simulation; none for standard gravity, so that
-    recordings of usual tasks stay as they were."""
-    if "gravity" in s.task.vary:
-        return {"gravity": s.gravity}
-    wanted = tuple(float(x) for x in s.task.gravity)
-    return {} if wanted == STANDARD_GRAVITY else {"gravity": np.array(wanted)}
+    return robot.imu(s.q, s.v, a, frame=frame, **gravity_argument(s.task, s))
 
 
 def link_forces(robot: Any, s: Any, frames: Sequence[str]) -> Any:
