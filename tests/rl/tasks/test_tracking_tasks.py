@@ -15,7 +15,10 @@ import torch
 import warpdyn as wd
 from warpdyn.model.assembly import rebuild
 from warpdyn.rl.settings.task_settings import make_with_settings
+from warpdyn.rl.tasks.humanoid_tasks import HUMANOID_TO_REAL
 from warpdyn.rl.tasks.tracking_tasks import with_losses
+from warpdyn.rl.training_task import training_task
+from warpdyn.rl.variation import SIM_TO_REAL_ARM
 
 ENVS = 16
 ARM = wd.load_robot("double_pendulum")
@@ -154,6 +157,24 @@ def test_drives_of_a_fixed_arm_follow_a_clip() -> None:
     assert not any(fell.any() for fell, _ in ends)
     assert [bool(late.all()) for _, late in ends] == [False, False, False, False, True]
     assert env.measures()["joints_error"].max() < 0.1
+
+
+def test_training_varies_the_robot_by_its_base() -> None:
+    """A humanoid learns with the domain randomisation of humanoids and the task's own pushes, an arm
+    with that of arms, and a recipe without any keeps none."""
+    task = rl.MotionTracking()
+    learned = training_task(task, task.recipe)
+    assert learned.vary.keys() >= HUMANOID_TO_REAL.vary.keys() and learned.terrain is not None
+    assert learned.push == rl.MotionTracking.push
+    fixed = arm()
+    assert fixed.recipe.vary == SIM_TO_REAL_ARM
+    learned = training_task(fixed, fixed.recipe)
+    assert learned.vary.keys() == SIM_TO_REAL_ARM.vary.keys() and learned.push is None
+
+    class Plain(rl.MotionTracking):
+        recipe = replace(rl.MotionTracking.recipe, vary=None)
+
+    assert Plain(ARM, swing(), repeat="never", effort=200.0).recipe.vary is None
 
 
 def test_a_repeated_motion_has_no_end() -> None:

@@ -19,7 +19,7 @@ from .quadruped_tasks import QuadrupedVelocity, QuadrupedVelocityOnboard
 from .reorient_tasks import HandReorient
 from .rough_tasks import QuadrupedRough, QuadrupedRoughOnboard
 from .task_files import FORMS, construct, names_a_file, source_of_task
-from .tracking_tasks import MotionTracking
+from .tracking_tasks import MotionTracking, MotionTrackingOnboard
 
 TASKS: dict[str, type[Task]] = {
     "cartpole_swing_up": CartpoleSwingUp,
@@ -33,6 +33,7 @@ TASKS: dict[str, type[Task]] = {
     "humanoid_velocity": HumanoidVelocity,
     "humanoid_velocity_onboard": HumanoidVelocityOnboard,
     "motion_tracking": MotionTracking,
+    "motion_tracking_onboard": MotionTrackingOnboard,
     "quadruped_getup": QuadrupedGetup,
     "quadruped_rough": QuadrupedRough,
     "quadruped_rough_onboard": QuadrupedRoughOnboard,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from pathlib import Path
@@ -18,9 +19,11 @@ from ...user_kernels.random_numbers import uniform
 from ..recipe import Recipe
 from ..task import Episode, Task, TaskError
 from ..terms import gravity_in_base, joint_limits, rotation, sum_of_squares
-from ..variation import Push, Vary
+from ..variation import SIM_TO_REAL_ARM, Noise, Push, Vary
+from .humanoid_tasks import HUMANOID_TO_REAL
 from .motion_clip import MotionClip
 from .motion_reference import MotionReference
+from .onboard import ONBOARD_SENSED
 
 ROUTINE = "clips/humanoid_routine.npz"
 """The clip that comes with warpdyn, of its humanoid."""
@@ -28,6 +31,13 @@ ROUTINE = "clips/humanoid_routine.npz"
 STIFFNESS, DAMPING = 2.5, 0.025
 """Default kp as a multiple of the effort limit [1/rad], and kd as a multiple of kp [s]: a drive
 reaches its limit at an error of 0.4 rad."""
+
+TRACKING_TO_REAL = HUMANOID_TO_REAL._replace(
+    push=None,
+    noise={**HUMANOID_TO_REAL.noise, "joint_errors": Noise(0.01), "base": Noise(0.01)},
+)
+"""Domain randomisation of the humanoids, with the pushes of the task. A robot with a fixed base has
+that of arms."""
 
 REPEAT = {"auto": None, "always": True, "never": False}
 """Words that say if a motion repeats; None: if it ends as it begins."""
@@ -93,10 +103,18 @@ class MotionTracking(Task):
     farthest = {"place": 0.4, "attitude": 0.8, "bodies": 0.4, "joints": 0.8}
     """Errors at which an episode ends: of the base [m] and [rad], of any body [m], and the root mean
     square of all joints [rad]."""
-    sensed = ("velocity", "turning", "gravity", "joints", "speeds")
+    sensed = ("velocity", "turning", "gravity", "joints", "speeds", "joint_errors", "base")
     vary = {"friction": Vary(0.5, 1.0)}
     push: Push | None = Push(0.3, 4.0)
-    recipe = Recipe(envs=1024, epochs=2, batches=6, deviation=0.25, entropy=0.0, minutes=10.0)
+    recipe = Recipe(
+        envs=1024,
+        epochs=2,
+        batches=6,
+        deviation=0.25,
+        entropy=0.0,
+        vary=TRACKING_TO_REAL,
+        minutes=10.0,
+    )
 
     def __init__(
         self,
@@ -132,6 +150,9 @@ class MotionTracking(Task):
         self.effort, self.drives = self._drives(kp, kd, effort)
         if not self.floating:
             self.push = None
+            self.sensed = ("joints", "speeds", "joint_errors")
+            if self.recipe.vary is TRACKING_TO_REAL:
+                self.recipe = replace(self.recipe, vary=SIM_TO_REAL_ARM)
             base = ("place", "attitude", "base_speed", "base_turning")
             self.scales = {n: x for n, x in self.scales.items() if n not in base}
         if not self.points:
@@ -298,6 +319,51 @@ class MotionTracking(Task):
 
     def measure(self, robot: Any, s: Episode) -> dict[str, Any]:
         return {f"{n}_error": np.sqrt(x) for n, x in self._errors(robot, s).items()}
+
+
+class MotionTrackingOnboard(MotionTracking):
+    """A robot that follows a motion clip with an IMU and encoders alone: its policy does not observe
+    the velocity of the base, and neither its place nor its heading.
+
+    In place of the base's pose relative to the reference, it observes the reference of gravity,
+    height and velocity of the base (`reference_base`). The critic of its training, and a teacher,
+    observe what the policy of `MotionTracking` does.
+
+    TaskError: the robot has a fixed base, whose policy observes encoders in `MotionTracking` too.
+    """
+
+    history = {"policy": 3}
+    groups = {
+        "policy": (
+            *ONBOARD_SENSED,
+            "reference",
+            "reference_speeds",
+            "last_action",
+            "reference_base",
+        ),
+        "critic": (
+            "velocity",
+            *ONBOARD_SENSED,
+            "joint_errors",
+            "reference",
+            "reference_speeds",
+            "last_action",
+            "base",
+        ),
+    }
+    sensed = ONBOARD_SENSED
+
+    def __init__(self, *model_and_clip: Any, **options: Any):
+        super().__init__(*model_and_clip, **options)
+        if not self.floating:
+            raise TaskError(f"{self.model.name} has a fixed base: use motion_tracking")
+
+    def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
+        base = []
+        for k in self.steps_ahead:
+            q, v = self.reference.state(s, s.frame + k)
+            base += [gravity_in_base(q), q[2:3], v[:6]]
+        return {**super().observe(robot, s), "reference_base": np.concatenate(base)}
 
 
 def with_losses(model: Model) -> Model:
