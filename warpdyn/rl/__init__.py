@@ -37,7 +37,7 @@ try:
     from .tasks.quadruped_tasks import QuadrupedVelocity, QuadrupedVelocityOnboard
     from .tasks.reorient_tasks import HandReorient
     from .tasks.rough_tasks import QuadrupedRough, QuadrupedRoughOnboard
-    from .tasks.tracking_tasks import MotionTracking
+    from .tasks.tracking_tasks import MotionTracking, MotionTrackingOnboard
     from .variation import (
         SIM_TO_REAL,
         SIM_TO_REAL_ARM,
@@ -133,6 +133,7 @@ __all__ = [
     "HumanoidVelocityOnboard",
     "MotionClip",
     "MotionTracking",
+    "MotionTrackingOnboard",
     "MujocoEnv",
     "Noise",
     "NumpyEnv",

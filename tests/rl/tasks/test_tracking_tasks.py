@@ -14,6 +14,7 @@ import torch
 
 import warpdyn as wd
 from warpdyn.model.assembly import rebuild
+from warpdyn.rl.environment_step import EnvironmentStep
 from warpdyn.rl.settings.task_settings import make_with_settings
 from warpdyn.rl.tasks.humanoid_tasks import HUMANOID_TO_REAL
 from warpdyn.rl.tasks.tracking_tasks import with_losses
@@ -175,6 +176,32 @@ def test_training_varies_the_robot_by_its_base() -> None:
         recipe = replace(rl.MotionTracking.recipe, vary=None)
 
     assert Plain(ARM, swing(), repeat="never", effort=200.0).recipe.vary is None
+
+
+def test_an_onboard_policy_observes_no_pose_or_velocity_of_the_base() -> None:
+    """The reference of the base is that of the clip: the direction of gravity, the height and the
+    velocity. The critic observes what the other task's policy does. Robots with a fixed base are
+    refused."""
+    task = rl.MotionTrackingOnboard()
+    env = rl.VecEnv(task, 4, seed=2)
+    env.reset()
+    observations, *_ = env.step(torch.zeros(4, task.actions))
+    observation = EnvironmentStep(task, 0).observation
+    entries = observation.entries
+    assert not {"velocity", "base", "joint_errors"} & set(entries["policy"])
+    known = EnvironmentStep(rl.MotionTracking(), 0).observation.entries["policy"]
+    assert entries["critic"] == known
+    assert observation.shapes["policy"] == (3 * sum(entries["policy"].values()),)
+    seen = observations["policy"][:, -entries["policy"]["reference_base"] :].numpy()
+    rows = np.asarray(task.tables["motion"])
+    for k, frame in enumerate(env.carried["frame"].long().numpy()):
+        for n, ahead in enumerate(task.steps_ahead):
+            row = rows[frame + ahead]
+            up = np.asarray(wd.convert.quaternion_to_matrix(row[3:7]))[2]
+            wanted = [*-up, row[2], *row[task.model.nq : task.model.nq + 6]]
+            np.testing.assert_allclose(seen[k, 10 * n : 10 * n + 10], wanted, atol=2e-6)
+    with pytest.raises(rl.TaskError, match="double_pendulum has a fixed base: use motion_tracking"):
+        rl.MotionTrackingOnboard(ARM, swing(), effort=200.0)
 
 
 def test_a_repeated_motion_has_no_end() -> None:
