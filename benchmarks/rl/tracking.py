@@ -1,10 +1,11 @@
 """Errors and falls of a policy that follows a clip, in warpdyn and in MuJoCo, and a picture.
 
-    python -m benchmarks.rl.tracking [--policy FILE] [--envs 256] [--mujoco 48] [--picture FILE] [--no-store]
+    python -m benchmarks.rl.tracking [TASK] [--policy FILE] [--envs 256] [--mujoco 48] [--picture FILE]
+                                     [--no-store]
 
-Policies act without exploration for 10 s from random frames of the clip, with and without the task's
-pushes. `--picture` draws moments of one run from the clip's beginning, next to the clip. Results go to
-benchmarks/rl/results/motion_tracking.json.
+TASK is `motion_tracking` or `motion_tracking_onboard`. Policies act without exploration for 10 s from random
+frames of the clip, with and without the task's pushes. `--picture` draws moments of one run from the clip's
+beginning, next to the clip. Results go to benchmarks/rl/results/motion_tracking.json.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from warpdyn import rl
 from warpdyn.functions.pictures.robot_picture import RobotPicture, Sight
 
 RESULTS = Path(__file__).with_name("results") / "motion_tracking.json"
+CASES = (("with pushes", True), ("without pushes", False))
 SEED = 1000
+TASKS = ("motion_tracking", "motion_tracking_onboard")
 MOMENTS = (0.0, 1.4, 2.7, 4.6, 6.0, 8.5)
 """Times of a picture's robots [s]."""
 
 
-def judge(policy: rl.Policy, envs: int, *, pushes: bool) -> dict[str, Any]:
+def judge(name: str, policy: rl.Policy, envs: int, *, pushes: bool) -> dict[str, Any]:
     """Return, falls and errors of one episode per environment."""
-    task = rl.MotionTracking()
+    task = rl.make(name)
     if not pushes:
         task.push = None
     found = rl.evaluate(task, policy, envs=envs, seed=SEED)
@@ -39,25 +42,25 @@ def judge(policy: rl.Policy, envs: int, *, pushes: bool) -> dict[str, Any]:
     }
 
 
-def in_mujoco(policy: rl.Policy, envs: int) -> dict[str, Any]:
+def in_mujoco(name: str, policy: rl.Policy, envs: int) -> dict[str, Any]:
     """Return that is kept in MuJoCo C, and falls in both, with and without pushes."""
     results = {}
-    for name, pushes in (("with pushes", True), ("without pushes", False)):
-        task = rl.MotionTracking()
+    for case, pushes in CASES:
+        task = rl.make(name)
         if not pushes:
             task.push = None
         both = rl.sim2sim(task, policy, envs=envs, seed=SEED)
         falls = {n: round(x.falls * envs) for n, x in (("here", both.here), ("there", both.there))}
-        results[name] = {"kept": round(both.return_ratio, 4), "falls": falls, "envs": envs}
-        results[name]["return"] = [round(x.returned, 3) for x in (both.here, both.there)]
+        results[case] = {"kept": round(both.return_ratio, 4), "falls": falls, "envs": envs}
+        results[case]["return"] = [round(x.returned, 3) for x in (both.here, both.there)]
     return results
 
 
-def draw(policy: rl.Policy, path: Path) -> None:
+def draw(name: str, policy: rl.Policy, path: Path) -> None:
     """Draw moments of a run from the clip's beginning; the clip is transparent."""
     from matplotlib.figure import Figure
 
-    task = rl.MotionTracking()
+    task: Any = rl.make(name)
     task.push, task.random_start = None, False
     env = rl.VecEnv(task, 1, seed=SEED)
     env.reset()
@@ -88,24 +91,27 @@ def draw(policy: rl.Policy, path: Path) -> None:
 def main() -> None:
     """Judge the policy, print, draw and store the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("task", nargs="?", choices=TASKS, default=TASKS[0], metavar="TASK")
     parser.add_argument("--policy", type=Path)
     parser.add_argument("--envs", type=int, default=256)
     parser.add_argument("--mujoco", type=int, metavar="N", default=48)
     parser.add_argument("--picture", type=Path, metavar="FILE")
     parser.add_argument("--no-store", action="store_true")
     args = parser.parse_args()
-    policy = rl.Policy(args.policy or rl.bundled_policy("motion_tracking"))
+    policy = rl.Policy(args.policy or rl.bundled_policy(args.task))
     if args.picture:
-        draw(policy, args.picture)
+        draw(args.task, policy, args.picture)
         return
     result: dict[str, Any] = {"policy": policy.about}
-    for name, pushes in (("with pushes", True), ("without pushes", False)):
-        result[name] = judge(policy, args.envs, pushes=pushes)
-        print(name, result[name], flush=True)
-    result["in MuJoCo"] = in_mujoco(policy, args.mujoco)
+    for case, pushes in CASES:
+        result[case] = judge(args.task, policy, args.envs, pushes=pushes)
+        print(case, result[case], flush=True)
+    result["in MuJoCo"] = in_mujoco(args.task, policy, args.mujoco)
     print(result["in MuJoCo"])
     if not args.no_store:
-        RESULTS.write_text(json.dumps(result, indent=1) + "\n")
+        results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+        results[args.task] = result
+        RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":
