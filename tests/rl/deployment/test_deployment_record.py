@@ -20,6 +20,7 @@ import onnx
 from rl_cases import Hold
 
 import warpdyn as wd
+from warpdyn.rl.bundled_policies import policies
 from warpdyn.rl.deployment.deployment_record import deployment_record
 from warpdyn.rl.deployment.policy_match import check_match
 from warpdyn.rl.deployment.portable_program import run_portable
@@ -28,7 +29,7 @@ from warpdyn.rl.deployment.robot_step import RobotStep
 ROOT = Path(__file__).resolve().parents[3]
 
 
-@pytest.mark.parametrize("name", rl.TASKS)
+@pytest.mark.parametrize("name", policies())
 def test_each_shipped_policy_has_the_deployment_record_of_its_task(
     name: str, tmp_path: Path
 ) -> None:
