@@ -106,6 +106,7 @@ class MotionTracking(Task):
     sensed = ("velocity", "turning", "gravity", "joints", "speeds", "joint_errors", "base")
     vary = {"friction": Vary(0.5, 1.0)}
     push: Push | None = Push(0.3, 4.0)
+    _needs_a_free_base = False
     recipe = Recipe(
         envs=1024,
         epochs=2,
@@ -143,6 +144,8 @@ class MotionTracking(Task):
             raise TaskError(f"repeat must be {', '.join(map(repr, REPEAT))}, got {word!r}")
         self.motion.configurations(model)  # refuses a clip of another robot first
         self.floating = model.floating_base
+        if self._needs_a_free_base and not self.floating:
+            raise TaskError(f"{model.name} has a fixed base: use motion_tracking")
         self.first_joint, self.first_speed = (7, 6) if self.floating else (0, 0)
         self.model = with_losses(model)
         self.points = self._points(feet)
@@ -352,11 +355,7 @@ class MotionTrackingOnboard(MotionTracking):
         ),
     }
     sensed = ONBOARD_SENSED
-
-    def __init__(self, *model_and_clip: Any, **options: Any):
-        super().__init__(*model_and_clip, **options)
-        if not self.floating:
-            raise TaskError(f"{self.model.name} has a fixed base: use motion_tracking")
+    _needs_a_free_base = True
 
     def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
         base = []
