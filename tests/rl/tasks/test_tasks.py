@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
+from warpdyn.rl.environment_step import EnvironmentStep
 from warpdyn.rl.tasks import (
     cartpole_tasks,
     getup_tasks,
@@ -29,6 +30,13 @@ TASK_MODULES = (
     *(getup_tasks, reorient_tasks, tracking_tasks),
 )
 
+KNOWN = {
+    *("command", "clock", "target", "last_action", "ground"),
+    *("reference", "reference_speeds", "reference_base"),
+}
+"""Terms of observations that no sensor measures in each step: what the controller chose itself, and a
+map of the ground."""
+
 
 @pytest.mark.parametrize("name", rl.TASKS)
 def test_a_task_is_made_by_its_name(name: str) -> None:
@@ -46,6 +54,17 @@ def test_an_unknown_name_is_refused_with_all_names() -> None:
         rl.TaskError, match="there is no task 'juggle'; there are cartpole_swing_up"
     ):
         rl.make("juggle")
+
+
+@pytest.mark.parametrize("name", rl.TASKS)
+def test_all_measured_terms_of_a_policy_are_late(name: str) -> None:
+    """A term that is not among the sensed ones is known to the controller without sensors. Otherwise a
+    policy could learn from it what the late terms hide."""
+    task = rl.make(name)
+    observation = EnvironmentStep(task, 0).observation
+    terms = set(observation.entries[observation.policy])
+    assert set(task.sensed) <= terms
+    assert not task.sensed or terms - set(task.sensed) <= KNOWN
 
 
 @pytest.mark.parametrize("name", rl.TASKS)
