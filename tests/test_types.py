@@ -91,13 +91,110 @@ wd.crba(model, "q")  # error: "crba"
 wrong: torch.Tensor = wd.crba(model, q)  # error: Tensor
 """
 
+TASKS = """
+from typing import Any
 
-def test_a_type_checker_knows_arrays_words_and_options(tmp_path: Path) -> None:
-    """NumPy arrays give NumPy arrays, Torch tensors give Torch tensors. A misspelt word or option
-    is an error on its line, and there is no other error."""
+import numpy as np
+
+import warpdyn as wd
+from warpdyn import rl
+from warpdyn.rl import terms
+
+
+class Walking(rl.Episode):
+    phase: float
+    tilt: np.ndarray
+
+
+def calm(robot: wd.kernels.Robot, s: rl.Episode, *, size: float) -> Any:
+    return terms.action_rate(s.action, s.last_action) / size
+
+
+class Walk(rl.Task[Walking]):
+    dt, substeps, seconds = 0.005, 4, 5.0
+    actions, largest_action = 2, 1.0
+    scales = {"upright": 1.0, "touch": -0.1}
+    rewards = {"calm": rl.Reward(-0.01, calm, size=2.0)}
+    numbers = {"tilt": np.array([0.2])}
+    groups = {"policy": ("gravity", "speeds"), "critic": ("gravity", "speeds", "force")}
+    noise = {"speeds": rl.Noise(0.1)}
+    history = {"policy": 3}
+    vary = {"friction": rl.Vary(0.4, 1.0), "mass": rl.Vary(0.9, 1.1, how="scale", of="*_foot")}
+    push = rl.Push(1.0, 5.0)
+    drives = wd.PD(500.0, 50.0)
+    recipe = rl.Recipe(envs=64, practice={"seconds": 3.0})
+
+    def __init__(self) -> None:
+        self.model = wd.load_robot("quadruped")
+        self.pairs = wd.ContactPairs(self.model).with_ground("base")
+        self.points = [wd.ContactPoint("base", (0.0, 0.0, 0.0), 0.02)]
+
+    def begin(self, robot: wd.kernels.Robot, s: Walking) -> dict[str, Any]:
+        joints = wd.random.uniform(s.random.at(32), 12, -0.1, 0.1)
+        return {"q": s.configuration(joints, {"base": s.body("base").pose}), "phase": 0.0}
+
+    def control(self, robot: wd.kernels.Robot, s: Walking) -> dict[str, Any]:
+        return {"targets": s.q[7:] + 0.1 * s.action, "tau": robot.gravity_torques(s.q)}
+
+    def update(self, robot: wd.kernels.Robot, s: Walking) -> dict[str, np.ndarray]:
+        reveal_type(s.phase)  # float
+        reveal_type(s.tilt)  # ndarray
+        reveal_type(s.task.name)  # str
+        return {"phase": terms.advance_phase(s.phase, self.step_seconds, True)}
+
+    def observe(self, robot: wd.kernels.Robot, s: rl.Episode) -> dict[str, Any]:
+        return {"gravity": terms.gravity_in_base(s.q), "force": s.force_on("base"), "speeds": s.v}
+
+    def reward(self, robot: wd.kernels.Robot, s: Walking) -> dict[str, Any]:
+        s.phace  # error: "phace"; maybe "phase"
+        s.force_onn("base")  # error: "force_onn"
+        s.body("base").positon  # error: "positon"
+        s.in_contact("base", treshold=1.0)  # error: "treshold"
+        terms.tillt(s.q)  # error: "tillt"
+        self.step_second  # error: "step_second"
+        return {"upright": terms.uprightness(s.q), "touch": s.in_contact("base", threshold=1.0)}
+
+    def is_terminal(self, robot: wd.kernels.Robot, s: Walking) -> Any:
+        return (s.time > 0.1) & (np.abs(s.q[1]) > s.tilt[0]) & (s.age > 1)
+
+
+class Short(rl.Task):
+    actions = 1
+
+    def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        s.torque  # error: "torque"; maybe "torques"
+        reveal_type(s.torques)  # ndarray
+        return {}
+
+
+class Own(rl.QuadrupedVelocity):
+    rewards = {**Walk.rewards, "less": Walk.rewards["calm"].with_weight(-0.02)}
+
+    def reward(self, robot: wd.kernels.Robot, s: Any) -> dict[str, Any]:
+        return {**super().reward(robot, s), "clock": s.phase}
+
+
+env = rl.VecEnv(Walk(), 16, seed=0, autoreset="next_step")
+rl.Trainer(Walk(), recipe=Walk.recipe, seed=1)
+rl.evaluate(Short(), rl.bundled_policy("quadruped_velocity"))
+rl.NumpyEnv(rl.VecEnv(rl.make("cartpole_swing_up"), 2), "rgb_array")
+rl.SingleEnv(Own(), dtype="float64").reset(seed=0)
+rl.VecEnv(Walk(), 16, autoreset="nextstep")  # error: "autoreset"
+rl.Vary(0.4, 1.0, how="scaled")  # error: "how"
+rl.Noise(0.4, "gauss")  # error: "Noise"
+rl.Recipe(learner="sac")  # error: "learner"
+rl.VecEnv(Walk, 16)  # error: "VecEnv"
+"""
+
+
+@pytest.mark.parametrize("program", [PROGRAM, TASKS], ids=["functions", "tasks"])
+def test_a_type_checker_knows_arrays_words_and_options(tmp_path: Path, program: str) -> None:
+    """NumPy arrays give NumPy arrays, Torch tensors give Torch tensors, and an episode has the
+    fields of its class. A misspelt word, option, field or method is an error on its line, and there
+    is no other error."""
     pytest.importorskip("mypy")
     pytest.importorskip("torch")
-    (tmp_path / "program.py").write_text(PROGRAM)
+    (tmp_path / "program.py").write_text(program)
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", tmp_path / "program.py"],
         capture_output=True,
@@ -111,7 +208,7 @@ def test_a_type_checker_knows_arrays_words_and_options(tmp_path: Path) -> None:
         assert place or line.startswith("Found "), done.stdout + done.stderr
         if place:
             said.setdefault(int(place[2]), []).append(place[3])
-    for number, line in enumerate(PROGRAM.splitlines(), 1):
+    for number, line in enumerate(program.splitlines(), 1):
         code, _, wanted = line.partition("  # ")
         answers = said.get(number, [])
         if wanted.startswith("error: "):

@@ -53,12 +53,13 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 class Transition(NamedTuple):
     """An environment before a step, and after simulation and update. fields: the kernel's arrays.
+    before: the episode with all carried arrays, also those that tasks do not read.
     v: velocity at the end of the simulation, which an update may change. age: number of steps of
     the episode, including this one."""
 
     fields: dict[str, Any]
     key: Key
-    before: Episode
+    before: Any
     after: Episode
     v: Any
     age: Any

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .task import Episode, Task, TaskError
+from .task import Task, TaskError
 from .variation import OBSERVATION_LATENCY
 
 
@@ -36,7 +36,7 @@ class LateObservations:
             self.carried = {f"earlier_{group}": (steps, len(self.columns))}
 
     def delay(
-        self, now: dict[str, Any], before: Mapping[str, Any], anew: Any, s: Episode
+        self, now: dict[str, Any], before: Mapping[str, Any], anew: Any, s: Any
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """The groups with late terms, and the earlier rows that the next step carries. Where an
         episode begins `anew`, the earlier rows are the current one."""

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from ..model.old_members import OldMember
 from .variation import DomainRandomization
+
+Activation = Literal["elu", "relu", "silu", "tanh"]
+LearnerName = Literal["warpdyn", "rsl_rl", "shac", "distillation"]
+Precision = Literal["auto", "float32", "bfloat16"]
 
 
 @dataclass(frozen=True)
@@ -48,9 +52,9 @@ class Recipe:
     entropy: float = 0.01
     deviation: float = 1.0
     layers: tuple[int, ...] = (128, 128, 64)
-    activation: str = "relu"
-    learner: str = "warpdyn"
-    precision: str = "auto"
+    activation: Activation = "relu"
+    learner: LearnerName = "warpdyn"
+    precision: Precision = "auto"
     vary: DomainRandomization | None = None
     practice: Mapping[str, Any] = field(default_factory=dict)
     minutes: float = 8.0

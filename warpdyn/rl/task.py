@@ -4,7 +4,7 @@ robot."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
@@ -25,6 +25,11 @@ from .recipe import Recipe
 from .reward import Reward
 from .variation import HeldPush, Noise, Push, Vary
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+else:
+    from typing import TypeVar
+
 
 class TaskError(ValueError):
     """A task that cannot run; the message says what to change."""
@@ -41,8 +46,9 @@ class Episode:
 
     task: the task, for the methods that name bodies.
 
-    An editor knows the fields below. Fields of your own, which `begin` returns or which are numbers
-    of the task, are declared in a subclass: `class Walking(rl.Episode): phase: float`.
+    Editors and type checkers know the fields below. Fields of your own, which `begin` returns or
+    which are numbers of the task, are declared in a subclass, `class Walking(rl.Episode): phase:
+    float`, and the task is an `rl.Task[Walking]`.
     """
 
     q: np.ndarray
@@ -74,6 +80,7 @@ class Episode:
     """Key of random numbers, a different one for every function and step."""
     terrain: HeightMap | Plane | None
     """The ground at this environment's place."""
+    _task: Task[Any]
 
     def __init__(self, fields: Mapping[str, Any], task: Task | None = None):
         self.__dict__.update(fields)
@@ -85,7 +92,7 @@ class Episode:
         return Episode({**self.__dict__, **fields})
 
     @property
-    def task(self) -> Task:
+    def task(self) -> Task[Any]:
         """The task."""
         return self._task
 
@@ -121,19 +128,28 @@ class Episode:
         bodies by name. Joints and bodies that are not given are as in the model's "home"."""
         return configuration(self._task.model, joints, bodies or {})
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "_task":
-            raise AttributeError(
-                "this episode does not know its task's bodies: make it as rl.Episode(fields, task)"
-            )
-        # Functions of fields that are recorded only where a task reads them.
-        if name in (unread := self.__dict__.get("_unread", {})):
-            return unread[name]()
-        known = ", ".join(n for n in self.__dict__ if not n.startswith("_"))
-        raise AttributeError(f"an episode has no {name!r}; it has {known}")
+    if not TYPE_CHECKING:  # with it, a type checker would accept every misspelt field
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "_task":
+                raise AttributeError(
+                    "this episode does not know its task's bodies: make it as rl.Episode(fields, task)"
+                )
+            # Functions of fields that are recorded only where a task reads them.
+            if name in (unread := self.__dict__.get("_unread", {})):
+                return unread[name]()
+            known = ", ".join(n for n in self.__dict__ if not n.startswith("_"))
+            raise AttributeError(f"an episode has no {name!r}; it has {known}")
 
 
-class Task:
+# Covariant, so that each Task[Walking] is a Task: environments call a task with its own fields.
+if TYPE_CHECKING:
+    EpisodeType = TypeVar("EpisodeType", bound=Episode, covariant=True, default=Episode)
+else:
+    EpisodeType = TypeVar("EpisodeType", bound=Episode, covariant=True)
+
+
+class Task(Generic[EpisodeType]):
     """A robot's learning task: numbers as attributes, and functions of one robot as methods.
 
     Your own task is a class with these attributes and methods. The methods are written like
@@ -204,7 +220,7 @@ class Task:
     commanded: str = ""
     recipe: Recipe = Recipe()
 
-    def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def begin(self, robot: Any, s: EpisodeType) -> dict[str, Any]:  # type: ignore[misc]
         """Fields at the beginning of an episode: q, v, and other arrays carried from step to step,
         by name.
 
@@ -213,7 +229,7 @@ class Task:
         """
         raise NotImplementedError
 
-    def control(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def control(self, robot: Any, s: EpisodeType) -> dict[str, Any]:  # type: ignore[misc]
         """Meaning of an action: `targets` (joints) of the drives, `tau` (nv), or both.
 
         `f_ext` may have forces on links, `{"hand": (6,)}`: force, then moment about the link's
@@ -221,19 +237,19 @@ class Task:
         """
         raise NotImplementedError
 
-    def update(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def update(self, robot: Any, s: EpisodeType) -> dict[str, Any]:  # type: ignore[misc]
         """Carried fields after the simulation's step: those of `begin`'s names that change."""
         return {}
 
-    def observe(self, robot: Any, s: Episode) -> Any:
+    def observe(self, robot: Any, s: EpisodeType) -> Any:  # type: ignore[misc]
         """Observation: terms by name, arrays or numbers; or one array."""
         raise NotImplementedError
 
-    def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def reward(self, robot: Any, s: EpisodeType) -> dict[str, Any]:  # type: ignore[misc]
         """Rewards per second, by the names in `scales`."""
         return {}
 
-    def is_terminal(self, robot: Any, s: Episode) -> Any:
+    def is_terminal(self, robot: Any, s: EpisodeType) -> Any:  # type: ignore[misc]
         """Condition that ends the episode before its time."""
         return False
 
@@ -243,15 +259,15 @@ class Task:
         super().__init_subclass__(**options)
         accept_old_override(cls, "ended", "is_terminal")
 
-    def is_complete(self, robot: Any, s: Episode) -> Any:
+    def is_complete(self, robot: Any, s: EpisodeType) -> Any:  # type: ignore[misc]
         """Condition that ends the episode as its time limit does: it could have continued."""
         return False
 
-    def promote(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def promote(self, robot: Any, s: EpisodeType) -> dict[str, Any]:  # type: ignore[misc]
         """Changes of the `keep` numbers at the end of an episode."""
         return {}
 
-    def measure(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def measure(self, robot: Any, s: EpisodeType) -> dict[str, Any]:  # type: ignore[misc]
         """Measures that an evaluation reports in addition to rewards, by name, from the carried
         fields without forces."""
         return {}
@@ -277,7 +293,7 @@ def check_task(task: Any) -> None:
     raise TypeError(f"task must be a warpdyn.rl.Task, got {type(task).__name__}{remedy}")
 
 
-def gravity_argument(task: Task, s: Episode) -> dict[str, Any]:
+def gravity_argument(task: Task, s: Any) -> dict[str, Any]:
     """The argument `gravity` for functions of `robot`, with the gravity of the environment; none for
     standard gravity, so that recorded programs stay as they were."""
     if "gravity" in task.vary:

@@ -252,7 +252,7 @@ def check_begin(task: Task, shapes: Mapping[str, tuple[int, ...]]) -> None:
             )
 
 
-def as_measured(task: Task, s: Episode) -> Episode:
+def as_measured(task: Task, s: Any) -> Episode:
     """The episode with the joint positions that the encoders measure."""
     if ENCODER_BIAS not in task.vary:
         return s
@@ -262,7 +262,7 @@ def as_measured(task: Task, s: Episode) -> Episode:
     return s.with_fields(q=np.stack(q))
 
 
-def _without_bias(task: Task, s: Episode, wanted: dict[str, Any]) -> dict[str, Any]:
+def _without_bias(task: Task, s: Any, wanted: dict[str, Any]) -> dict[str, Any]:
     """The result of `control` with true targets: drives compare targets with measured positions."""
     if ENCODER_BIAS not in task.vary or "targets" not in wanted:
         return wanted

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..functions.whole_numbers import whole_number
 from .domain_randomization import randomized_attributes
@@ -19,7 +19,7 @@ from .task import Task, TaskError
 if TYPE_CHECKING:
     import torch
 
-DISTILLATION = "distillation"
+DISTILLATION: Final = "distillation"
 """Name of the learner that a teacher needs."""
 
 COMPARED_ATTRIBUTES = (

@@ -254,7 +254,7 @@ def late_shape(task: Task) -> dict[str, tuple[int, ...]]:
 def simulate_steps(
     task: Task,
     robot: Any,
-    s: Episode,
+    s: Any,
     wanted: Mapping[str, Any],
     f_ext: Mapping[str, Any] = MappingProxyType({}),
 ) -> SimulatedRobot:
@@ -303,9 +303,7 @@ def _pair_contact(task: Task, s: Episode) -> PairContact:
     )
 
 
-def _drives(
-    task: Task, s: Episode, wanted: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def _drives(task: Task, s: Any, wanted: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Arguments of the step for the drives, and the carried targets if they are late."""
     if "targets" not in wanted:
         return {}, {}
@@ -337,7 +335,7 @@ def _joints_of_one_freedom(task: Task) -> tuple[Joint, ...]:
 
 
 def _with_quadratic_friction(
-    task: Task, s: Episode, quantities: dict[str, dict[str, Any]]
+    task: Task, s: Any, quantities: dict[str, dict[str, Any]]
 ) -> dict[str, dict[str, Any]]:
     """The quantities with viscous friction that is larger by c |v|, v at the begin of the launch."""
     viscous = dict(quantities.get("viscous", {}))

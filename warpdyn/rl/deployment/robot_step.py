@@ -55,7 +55,7 @@ class RobotStep(EnvironmentStep):
         """Carried arrays and observations now; those of a new episode where `anew`."""
         task, seconds = self.task, self.task.step_seconds
         key, anew = self._key(robot, fields), fields["anew"] > 0.5
-        before = self._acting(fields, key)
+        before: Any = self._acting(fields, key)
         q, v, age = fields["q_now"], fields["v_now"], before.age + 1.0
         s = before.with_fields(
             q=q,

@@ -190,19 +190,19 @@ class HumanoidVelocity(HumanoidStand):
         phase = uniform(s.random.at(43), 1, 0.0, 1.0)[0]
         return super().begin(robot, s) | {"command": self._command(s), "phase": phase}
 
-    def _command(self, s: Episode) -> Any:
+    def _command(self, s: Any) -> Any:
         draw = uniform(s.random.at(42), 4, [0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0])
         wanted = s.slowest + draw[:3] * (s.fastest - s.slowest)
         return np.where(draw[3] < 0.1, 0.0, wanted)
 
-    def update(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def update(self, robot: Any, s: Any) -> dict[str, Any]:
         phase = s.phase + self.step_seconds / self.period
         return {
             "phase": phase - np.floor(phase),
             "command": np.where(every(s.age, 500), self._command(s), s.command),
         }
 
-    def _swing(self, s: Episode) -> Any:
+    def _swing(self, s: Any) -> Any:
         """Share by which the clock lifts each foot, 0 to 1, left and right (2,)."""
         wave = np.where(np.sum(s.command**2) > 1e-6, np.sin(2 * np.pi * s.phase), 0.0)
         return np.stack([np.maximum(wave, 0.0), np.maximum(-wave, 0.0)])
@@ -214,19 +214,19 @@ class HumanoidVelocity(HumanoidStand):
         legs = self.home[:LEGS] + lifted + 0.25 * s.action
         return np.concatenate([legs, self.home[LEGS:]])
 
-    def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def observe(self, robot: Any, s: Any) -> dict[str, Any]:
         moving = np.where(np.sum(s.command**2) > 1e-6, 1.0, 0.0)
         clock = np.stack([np.sin(2 * np.pi * s.phase), np.cos(2 * np.pi * s.phase)])
         return super().observe(robot, s) | {"command": s.command, "clock": moving * clock}
 
-    def measure(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def measure(self, robot: Any, s: Any) -> dict[str, Any]:
         return {
             "height": s.q[2],
             "speed_error": np.sqrt(np.sum((s.command[:2] - s.v[:2]) ** 2)),
             "turning_error": np.abs(s.command[2] - s.v[5]),
         }
 
-    def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def reward(self, robot: Any, s: Any) -> dict[str, Any]:
         off = s.q[7 : 7 + LEGS] - self.home[:LEGS]
         in_air = np.where(self._swing(s) > 0.2, 1.0, 0.0)
         return self._common(robot, s) | {

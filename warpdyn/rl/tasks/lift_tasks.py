@@ -76,7 +76,7 @@ class PandaLift(PandaHand):
         lower, upper = self.model.position_lower[:JOINTS], self.model.position_upper[:JOINTS]
         self.middle = (lower + upper) / 2
 
-    def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def begin(self, robot: Any, s: Any) -> dict[str, Any]:
         joints = self._beginning(s, OPEN)
         x, y, heading = uniform(s.random.at(40), 3, s.cube_range[0], s.cube_range[1])
         cube = np.concatenate([np.stack([x, y, SIDE / 2]), heading_quaternion(heading)])
@@ -90,7 +90,7 @@ class PandaLift(PandaHand):
     def _motion(self, s: Episode) -> tuple[Any, Any]:
         return s.action[:4] * np.array(self.speeds), s.action[4] * self.grip_speed
 
-    def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def observe(self, robot: Any, s: Any) -> dict[str, Any]:
         cube = s.body(CUBE)
         away, turn = self._object_in_hand(robot, s, CUBE)
         return {
@@ -112,7 +112,7 @@ class PandaLift(PandaHand):
         forces = [s.force_between(finger, CUBE) for finger in FINGERS]
         return np.stack([np.sqrt(np.sum(force**2)) for force in forces])
 
-    def _to_goal(self, s: Episode) -> Any:
+    def _to_goal(self, s: Any) -> Any:
         """Distance of the cube from its goal [m]."""
         return np.sqrt(np.sum((s.goal - s.body(CUBE).position) ** 2))
 

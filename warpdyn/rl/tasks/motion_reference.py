@@ -102,7 +102,7 @@ class MotionReference:
             moved[3:7] = c * x - s * y, c * y + s * x, c * z + s * w, c * w - s * z
         return moved
 
-    def _row(self, s: Episode, frame: Any, first: int, count: int) -> Any:
+    def _row(self, s: Any, frame: Any, first: int, count: int) -> Any:
         """Numbers of the table at a frame, from a column on."""
         return s.motion.look(np.stack([frame] * count), np.arange(first, first + count))
 
@@ -128,7 +128,7 @@ class MotionReference:
         each = [self._row(s, frame, first + 3 * k, 3) for k in range(self.bodies)]
         return np.stack([self._in_world(s, x) for x in each])
 
-    def after_step(self, s: Episode) -> dict[str, Any]:
+    def after_step(self, s: Any) -> dict[str, Any]:
         """`frame` of the next step, and `facing` and `offset` where a lap begins. A motion that does
         not repeat stays at its last frame."""
         frame = s.frame + 1.0
@@ -144,12 +144,12 @@ class MotionReference:
             "offset": np.where(over, offset, s.offset),
         }
 
-    def _about_vertical(self, s: Episode) -> Any:
+    def _about_vertical(self, s: Any) -> Any:
         """The rotation by `facing` (3, 3)."""
         c, n = np.cos(s.facing), np.sin(s.facing)
         return np.stack([np.stack([c, -n, 0.0]), np.stack([n, c, 0.0]), np.array([0.0, 0.0, 1.0])])
 
-    def _in_world(self, s: Episode, place: Any) -> Any:
+    def _in_world(self, s: Any, place: Any) -> Any:
         """A place of the table in the world."""
         if not self.floating:
             return place

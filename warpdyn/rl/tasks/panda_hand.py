@@ -100,7 +100,7 @@ class PandaHand(Task):
         """The hand's pose in the world (4, 4)."""
         return robot.fk(s.q, frame=HAND)
 
-    def _joint_speeds(self, robot: Any, s: Episode, velocity: Any) -> Any:
+    def _joint_speeds(self, robot: Any, s: Any, velocity: Any) -> Any:
         """Speeds of the arm's targets for a velocity of the hand [rad/s]."""
         q = np.concatenate([s.wanted, s.q[JOINTS:]])
         T = robot.fk(q, frame=HAND)
@@ -116,7 +116,7 @@ class PandaHand(Task):
         limit = 0.8 * self.model.velocity_limit[:ARM]
         return np.clip(rest + J.T @ solve_symmetric(damped, missing), -limit, limit)
 
-    def _next(self, robot: Any, s: Episode) -> Any:
+    def _next(self, robot: Any, s: Any) -> Any:
         """Targets of the drives after an action (9,)."""
         velocity, opening = self._motion(s)
         arm = s.wanted[:ARM] + self.step_seconds * self._joint_speeds(robot, s, velocity)

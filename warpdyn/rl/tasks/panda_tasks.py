@@ -107,7 +107,7 @@ class PandaReach(Task):
         goal = self._draw_target(robot, s.random.at(40))
         return {"q": q, "v": np.zeros(7), "wanted": q, "target": robot.fk(goal, frame=HAND)[:3, 3]}
 
-    def _next(self, s: Episode) -> Any:
+    def _next(self, s: Any) -> Any:
         """Targets of the drives after an action."""
         room = self.half - 0.02
         return np.clip(s.wanted + self.pace * s.action, self.middle - room, self.middle + room)
@@ -118,11 +118,11 @@ class PandaReach(Task):
     def update(self, robot: Any, s: Episode) -> dict[str, Any]:
         return {"wanted": self._next(s)}
 
-    def _error(self, robot: Any, s: Episode) -> Any:
+    def _error(self, robot: Any, s: Any) -> Any:
         """Vector from the hand to the target [m]."""
         return s.target - robot.fk(s.q, frame=HAND)[:3, 3]
 
-    def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def observe(self, robot: Any, s: Any) -> dict[str, Any]:
         error = self._error(robot, s)
         direction = error / (np.sqrt(np.sum(error**2)) + 0.05)
         J = robot.jacobian(s.q, frame=HAND, reference="local_world_aligned")[:3]
@@ -218,14 +218,14 @@ class PandaReachObstacles(PandaReach):
         nowhere = np.array([0.0, 0.0, -1.0, self.least])
         return repeat(self.tries, attempt, (nowhere, 0.0))[0]
 
-    def _gaps(self, robot: Any, s: Episode) -> Any:
+    def _gaps(self, robot: Any, s: Any) -> Any:
         first, last = capsule_ends(robot, s.q, self.parts)
         gaps = height(first, last, self.radii)
         for sphere in s.spheres:
             gaps = np.minimum(gaps, clearance(first, last, self.radii, sphere[:3], sphere[3]))
         return gaps
 
-    def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def observe(self, robot: Any, s: Any) -> dict[str, Any]:
         hand = robot.fk(s.q, frame=HAND)[:3, 3]
         return {
             **super().observe(robot, s),

@@ -68,7 +68,7 @@ class PandaPush(PandaHand):
         )
         self.pairs = ContactPairs(self.model).only(("panda_*finger", BOX)).with_ground(BOX)
 
-    def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def begin(self, robot: Any, s: Any) -> dict[str, Any]:
         joints = self._beginning(s, 0.0)
         x, y, heading = uniform(s.random.at(40), 3, s.box_range[0], s.box_range[1])
         box = np.concatenate([np.stack([x, y, SIDES[2] / 2]), heading_quaternion(heading)])
@@ -84,7 +84,7 @@ class PandaPush(PandaHand):
     def _motion(self, s: Episode) -> tuple[Any, Any]:
         return np.concatenate([s.action * self.speed, np.zeros(2)]), 0.0
 
-    def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def observe(self, robot: Any, s: Any) -> dict[str, Any]:
         box = s.body(BOX)
         away, turn = self._object_in_hand(robot, s, BOX)
         return {
@@ -103,7 +103,7 @@ class PandaPush(PandaHand):
             "numbers": np.stack([5.0 * s.mass[0], s.pair_friction]),
         }
 
-    def _to_goal(self, s: Episode) -> Any:
+    def _to_goal(self, s: Any) -> Any:
         """Distance of the box from its goal [m]."""
         return np.sqrt(np.sum((s.goal - s.body(BOX).position[:2]) ** 2))
 

@@ -112,7 +112,7 @@ class CommandedQuadruped(QuadrupedTask):
             "command": wanted,
         }
 
-    def _command(self, s: Episode) -> Any:
+    def _command(self, s: Any) -> Any:
         draw = uniform(s.random.at(42), 4, [-1.0, -1.0, -1.0, 0.0], [1.0, 1.0, 1.0, 1.0])
         wanted = draw[:3] * s.command_range
         still = draw[3] < 0.05
@@ -123,7 +123,7 @@ class CommandedQuadruped(QuadrupedTask):
     def control(self, robot: Any, s: Episode) -> dict[str, Any]:
         return {"targets": self.stance + self.body.action * s.action}
 
-    def update(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def update(self, robot: Any, s: Any) -> dict[str, Any]:
         now = every(s.age, self.command_seconds / self.step_seconds)
         wanted = np.where(now, self._command(s), s.wanted)
         most = s.command_rate * self.step_seconds
@@ -132,7 +132,7 @@ class CommandedQuadruped(QuadrupedTask):
             "command": s.command + np.minimum(np.maximum(wanted - s.command, -most), most),
         }
 
-    def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def observe(self, robot: Any, s: Any) -> dict[str, Any]:
         return {
             "velocity": s.v[:3],
             "turning": s.v[3:6],
@@ -143,7 +143,7 @@ class CommandedQuadruped(QuadrupedTask):
             "last_action": s.last_action,
         }
 
-    def measure(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def measure(self, robot: Any, s: Any) -> dict[str, Any]:
         off, behind = s.command[:2] - s.v[:2], s.wanted[:2] - s.v[:2]
         return {
             "speed_error": np.sqrt(np.sum(off**2)),
@@ -152,7 +152,7 @@ class CommandedQuadruped(QuadrupedTask):
             "turning_behind": np.abs(s.wanted[2] - s.v[5]),
         }
 
-    def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def reward(self, robot: Any, s: Any) -> dict[str, Any]:
         v, q, pace = s.v, s.q[7:], self.pace
         beyond = np.maximum(q - self.soft_upper, 0.0) + np.maximum(self.soft_lower - q, 0.0)
         return {
@@ -221,11 +221,11 @@ class QuadrupedVelocity(CommandedQuadruped):
         begun = super().begin(robot, s)
         return {**begun, "command": np.zeros(3), "phase": uniform(s.random.at(44), ())}
 
-    def update(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def update(self, robot: Any, s: Any) -> dict[str, Any]:
         phase = s.phase + self.step_seconds / self.period
         return {**super().update(robot, s), "phase": phase - np.floor(phase)}
 
-    def _clock(self, s: Episode) -> tuple[Any, Any]:
+    def _clock(self, s: Any) -> tuple[Any, Any]:
         """Sine and cosine of the phase; zeros if the robot is commanded to stand."""
         moving = np.where(np.sum(s.command**2) > 1e-6, 1.0, 0.0)
         angle = 2 * np.pi * s.phase
@@ -235,7 +235,7 @@ class QuadrupedVelocity(CommandedQuadruped):
         """Share by which the clock lifts each foot, 0 to 1 (feet,)."""
         return np.maximum(self.diagonal * self._clock(s)[0], 0.0)
 
-    def control(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def control(self, robot: Any, s: Any) -> dict[str, Any]:
         ahead, aside, turn = (s.command[k] for k in range(3))
         swing, along = self._swing(s), -0.25 * self.period * self._clock(s)[1]
         targets = super().control(robot, s)["targets"]

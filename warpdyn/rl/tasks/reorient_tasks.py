@@ -158,7 +158,7 @@ class HandReorient(Task):
             "count": 0.0,
         }
 
-    def _next_goal(self, s: Episode, turn: Any) -> Any:
+    def _next_goal(self, s: Any, turn: Any) -> Any:
         """An orientation that differs from another one by a random turn (4,)."""
         height, around = uniform(s.random.at(42), 2, -1.0, 1.0)
         level = np.sqrt(np.maximum(1.0 - height**2, 0.0))
@@ -166,18 +166,18 @@ class HandReorient(Task):
         angle = uniform(s.random.at(43), (), s.goal_angle[0], s.goal_angle[1])
         return _product(of(np.array(quaternion_exp(objects(angle * axis)))), turn)
 
-    def _next(self, s: Episode) -> Any:
+    def _next(self, s: Any) -> Any:
         """Targets of the drives after an action (16,)."""
         return np.clip(s.wanted + self.stride * s.action, self.lower, self.upper)
 
-    def _tolerance(self, s: Episode) -> Any:
+    def _tolerance(self, s: Any) -> Any:
         """The tolerance of this environment [rad]."""
         return np.clip(s.within, self.tolerance, self.loosest)
 
     def control(self, robot: Any, s: Episode) -> dict[str, Any]:
         return {"targets": self._next(s)}
 
-    def update(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def update(self, robot: Any, s: Any) -> dict[str, Any]:
         turn = s.q[JOINTS + 3 :]
         error = _angle(_rotation_to(s.goal, turn))
         reached = error < self._tolerance(s)
@@ -192,7 +192,7 @@ class HandReorient(Task):
             "count": s.count + one,
         }
 
-    def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def observe(self, robot: Any, s: Any) -> dict[str, Any]:
         cube, R = s.body(CUBE), self.palm.T
         axes = R @ cube.rotation
         tips = [robot.fk(s.q, frame=f"{finger}_tip")[:3, 3] for finger in FINGERS]
@@ -212,7 +212,7 @@ class HandReorient(Task):
             "numbers": np.stack([10.0 * s.mass[0], s.pair_friction, self._tolerance(s)]),
         }
 
-    def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def reward(self, robot: Any, s: Any) -> dict[str, Any]:
         return {
             "turned": np.clip(s.turned, -0.5, 0.5) / self.step_seconds,
             "rotation": 1.0 - s.error / np.pi,
@@ -229,12 +229,12 @@ class HandReorient(Task):
         away = s.body(CUBE).position - self.centre
         return (away[2] < -0.06) | (np.sum(away**2) > 0.12**2)
 
-    def promote(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def promote(self, robot: Any, s: Any) -> dict[str, Any]:
         few, many = self.promotion
         factor = np.where(s.count < few + 0.5, 1.1, np.where(s.count > many - 0.5, 0.8, 1.0))
         return {"within": np.clip(factor * self._tolerance(s), self.tolerance, LOOSEST)}
 
-    def measure(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def measure(self, robot: Any, s: Any) -> dict[str, Any]:
         """Number of goals reached in the episode, and the angle to the present one [rad]."""
         return {"count": s.count, "error": s.error}
 

@@ -100,7 +100,7 @@ class QuadrupedRough(CommandedQuadruped):
         below = [[x, y] for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
         self.corners = self.centre[:2] + np.array(below) * self.box[:2]
 
-    def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def begin(self, robot: Any, s: Any) -> dict[str, Any]:
         begun = super().begin(robot, s)
         tile = np.floor(s.level) * float(self.kinds) + np.floor(s.kind)
         return {
@@ -112,14 +112,14 @@ class QuadrupedRough(CommandedQuadruped):
             "landing": 0.0,
         }
 
-    def _command(self, s: Episode) -> Any:
+    def _command(self, s: Any) -> Any:
         """Speeds of an episode, without turning."""
         draw = uniform(s.random.at(42), 3)
         wanted = s.slowest + (s.fastest - s.slowest) * draw[:2]
         still = (draw[2] < 0.05) | (np.sum(wanted**2) < 0.01)
         return np.concatenate([np.where(still, 0.0, wanted), np.zeros(1)])
 
-    def update(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def update(self, robot: Any, s: Any) -> dict[str, Any]:
         wanted = np.stack([s.wanted[0], s.wanted[1], self._turn(s)])
         touch = np.where(s.forces[:, 2] > 1.0, 1.0, 0.0)
         touching = np.maximum(touch, s.touched)
@@ -132,7 +132,7 @@ class QuadrupedRough(CommandedQuadruped):
             "landing": np.sum(np.minimum(air / self.pace - 0.25, 0.25) * landed),
         }
 
-    def _turn(self, s: Episode) -> Any:
+    def _turn(self, s: Any) -> Any:
         """The turning speed that leads to the heading."""
         ahead, heading = rotation(s.q)[:2, 0], s.heading
         along = ahead[0] * np.cos(heading) + ahead[1] * np.sin(heading)
@@ -147,7 +147,7 @@ class QuadrupedRough(CommandedQuadruped):
         """Heights of the base above the ground around it."""
         return robot.height_scan(s.q, pattern, terrain=s.terrain)
 
-    def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def reward(self, robot: Any, s: Any) -> dict[str, Any]:
         moving = np.where(np.sum(s.command**2) > 0.01, 1.0, 0.0)
         above = np.sum(self._above(robot, s, self.corners)) / len(self.corners)
         sunk = (1.0 - above / self.height) ** 2
@@ -172,7 +172,7 @@ class QuadrupedRough(CommandedQuadruped):
         lowest = lowest + up[2] * self.centre[2] - np.abs(up[2]) * self.box[2]
         return (up[2] < 0.2) | (np.min(lowest) < 0.0)
 
-    def promote(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def promote(self, robot: Any, s: Any) -> dict[str, Any]:
         walked = np.sqrt(np.sum(s.q[:2] ** 2))
         commanded = np.sqrt(np.sum(s.wanted[:2] ** 2)) * self.seconds
         change = np.where(walked < 0.5 * commanded, -1.0, 0.0)
@@ -181,7 +181,7 @@ class QuadrupedRough(CommandedQuadruped):
         anew = uniform(s.random, (), 0.0, float(self.levels))
         return {"level": np.where(level > self.levels - 0.5, anew, level)}
 
-    def measure(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def measure(self, robot: Any, s: Any) -> dict[str, Any]:
         return {**super().measure(robot, s), "level": np.floor(s.level)}
 
 
