@@ -32,6 +32,7 @@ def test_each_iteration_is_logged_and_resuming_continues_the_run(
     runs: list[Run] = []
 
     def init(**given: Any) -> Run:
+        assert Path(given["dir"]).is_dir()
         runs.append(Run(**given))
         return runs[-1]
 

@@ -27,14 +27,14 @@ class WandbLog:
     """Logger that sends each iteration, over environment steps; for a trainer's `loggers`.
 
     A training run that resumes in the same folder continues its run there. wandb's own environment
-    variables
-    apply: WANDB_MODE=offline sends nothing and writes the run into the folder.
+    variables apply: WANDB_MODE=offline sends nothing and writes the run into the folder.
     """
 
     def __init__(self, trainer: Trainer, folder: Path):
         place = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
         task = trainer.task
         about = {"task": task.name, "robot": task.model.name, "seed": trainer.seed}
+        folder.mkdir(parents=True, exist_ok=True)  # else wandb writes to a temporary folder
         self._run: Any = wandb.init(
             project=os.environ.get("WANDB_PROJECT", PROJECT),
             name=folder.name,
