@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,7 @@ from gymnasium.wrappers.vector import (
     NormalizeObservation,
     NormalizeReward,
     RecordEpisodeStatistics,
+    RecordVideo,
 )
 from rl_cases import Hold
 
@@ -57,13 +61,79 @@ def test_gymnasiums_episode_statistics_equal_the_tasks() -> None:
     assert len(returns) >= 8 and all(lengths)
 
 
-def test_gymnasiums_normalisation_wrappers_work() -> None:
-    """They need resets in the next step."""
-    env = rl.NumpyEnv(rl.VecEnv(Alone(), 8, autoreset="next_step"))
-    env = NormalizeReward(NormalizeObservation(env))
+@pytest.mark.parametrize("autoreset", ["same_step", "next_step"])
+def test_gymnasiums_wrappers_normalise_rewards_and_observations(autoreset: Any) -> None:
+    """`NormalizeObservation` needs resets in the next step, and says so. Rewards are divided by one
+    number for all environments."""
+    envs = [rl.NumpyEnv(rl.VecEnv(Alone(), 8, autoreset=autoreset)) for _ in range(2)]
+    env: Any = NormalizeReward(RecordEpisodeStatistics(envs[0]))
+    if autoreset == "same_step":
+        with pytest.raises(ValueError, match="NEXT_STEP"):
+            NormalizeObservation(env)
+    else:
+        env = NormalizeObservation(env)
+    for each in (env, envs[1]):
+        each.reset(seed=0)
+    observations, ends = [], 0
+    for _ in range(40):
+        observation, reward, terminated, truncated, info = env.step(0.1 * np.ones((8, 2)))
+        _, plain_reward, *_ = envs[1].step(0.1 * np.ones((8, 2)))
+        is_active = plain_reward != 0
+        if is_active.any():
+            factors = reward[is_active] / plain_reward[is_active]
+            np.testing.assert_allclose(factors, factors[0], rtol=1e-5)
+        observations.append(observation)
+        ends += "episode" in info and (terminated | truncated).sum()
+    assert ends >= 8 and np.isfinite(observations).all()
+    if autoreset == "next_step":
+        assert np.abs(np.mean(observations[10:])) < 0.5
+
+
+@pytest.mark.parametrize("autoreset", ["same_step", "next_step"])
+def test_gymnasiums_video_wrapper_records_the_episodes_of_the_first_environment(
+    autoreset: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its frames are the pictures of all environments next to each other. Only MoviePy, which writes them
+    into a file, is replaced."""
+    clips: dict[str, tuple[list[np.ndarray], int]] = {}
+
+    class Clip:
+        def __init__(self, frames: list[np.ndarray], fps: int):
+            self.frames, self.fps = frames, fps
+
+        def write_videofile(self, path: str, logger: Any) -> None:
+            clips[Path(path).name] = list(self.frames), self.fps
+
+    module = ModuleType("moviepy.video.io.ImageSequenceClip")
+    module.ImageSequenceClip = Clip  # type: ignore[attr-defined]
+    for name in ("moviepy", "moviepy.video", "moviepy.video.io"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    envs = [rl.NumpyEnv(rl.VecEnv(Alone(), 2, autoreset=autoreset), "rgb_array") for _ in range(2)]
+    env = RecordVideo(envs[0], str(tmp_path / "videos"), episode_trigger=lambda count: count < 2)
     env.reset(seed=0)
-    seen = [env.step(0.1 * np.ones((8, 2)))[0] for _ in range(40)]
-    assert np.isfinite(seen).all() and np.abs(np.mean(seen[10:])) < 0.5
+    envs[1].reset(seed=0)
+    pictures, lengths, since = [envs[1].render()], [], 0
+    while len(lengths) < 2:
+        actions = 0.1 * np.ones((2, 2))
+        env.step(actions)
+        _, _, terminated, truncated, _ = envs[1].step(actions)
+        if not lengths:
+            pictures.append(envs[1].render())
+        since += 1
+        if terminated[0] or truncated[0]:
+            lengths.append(since)
+            since = -1 if autoreset == "next_step" else 0  # the step that resets
+    env.step(actions)
+    env.close()
+    assert list(clips) == ["rl-video-episode-0.mp4", "rl-video-episode-1.mp4"]
+    frames, rate = clips["rl-video-episode-0.mp4"]
+    assert rate == envs[0].metadata["render_fps"] == 50
+    assert len(frames) == lengths[0] + (autoreset == "next_step")
+    for frame, picture in zip(frames, pictures, strict=False):
+        assert picture is not None
+        np.testing.assert_array_equal(frame, np.hstack(picture))
+    assert (frames[0] != frames[-1]).any()
 
 
 def test_make_vec_returns_numpy_arrays_or_tensors() -> None:
