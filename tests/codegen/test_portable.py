@@ -3,6 +3,7 @@ they need."""
 
 from __future__ import annotations
 
+import ctypes
 import re
 from pathlib import Path
 
@@ -132,6 +133,19 @@ def test_only_parts_of_a_long_function_are_not_inlined(text, language: str) -> N
     }[language]
     assert set(parts.values()) == ({apart} if text is around_a_loop else set())
     assert {words for name, words in found.items() if name not in parts} == {inline}
+
+
+@pytest.mark.parametrize("language", ["c++", "c"])
+def test_empty_results_are_untouched_and_compile_without_warnings(
+    language: str, tmp_path: Path
+) -> None:
+    """For example the errors of a robot's closed loops, if it has none."""
+    compiled = compile_header(record(lambda x, k: [], {"x": (2,), "k": (1,)}), tmp_path, language)
+    x, k, out = np.ones((3, 2)), np.ones((3, 1)), np.full((3, 1), 7.0)
+    pointers = [ctypes.c_void_p(each.ctypes.data) for each in (x, k, out)]
+    compiled.library["x_go"](*pointers)
+    compiled.library["x_go_batch"](ctypes.c_size_t(3), *pointers)
+    assert (out == 7.0).all()
 
 
 @pytest.mark.parametrize(("dtype", "most"), [(np.float64, 5e5), (np.float32, 3e3)])

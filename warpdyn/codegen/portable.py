@@ -146,7 +146,8 @@ def function(
         _dialect(style, lanes), load=load, store=store, regions=regions, memory=memory
     )
     read = {s.arguments[0] for s in program.statements if s.operation == "input"}
-    lines = [f"(void){inputs[x]};" for x in inputs if x not in read]
+    empty = [results[x] for x, shape in program.results.items() if not prod(shape)]
+    lines = [f"(void){x};" for x in (*(inputs[x] for x in inputs if x not in read), *empty)]
     parts, slots = split_statements(_alive(program), PART, lambda s: s.operation == "input")
     lines += [*_declare_arrays(arrays, value), *_turns(program, dialect, style, lanes)]
     stored: set[int] = set()
