@@ -171,6 +171,32 @@ def test_the_record_has_a_hash_of_its_programs() -> None:
     assert records[0]["hash"] == records[1]["hash"]
 
 
+class Mixed(Hold):
+    """A task with small actions and a matrix from them to the targets, which begin away from zero."""
+
+    largest_action = 0.4
+
+    def __init__(self, matrix: list[list[float]]) -> None:
+        super().__init__()
+        self.matrix = np.array(matrix)
+
+    def control(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        return {"targets": s.place + np.array([0.3, -0.7]) + self.matrix @ s.action}
+
+
+def test_scales_are_changes_for_an_action_of_one_within_the_bounds_of_actions() -> None:
+    """A full matrix stays a matrix, (joints, actions); a diagonal one is a list of joints. An action of
+    one itself would be cut to the largest action."""
+    for matrix, scale in (
+        ([[0.5, -0.2], [0.1, 0.25]], [[0.5, -0.2], [0.1, 0.25]]),
+        ([[0.5, 0.0], [0.0, 0.25]], [0.5, 0.25]),
+    ):
+        record = deployment_record(Mixed(matrix))
+        start = np.add(record["memory"]["place"]["start"], [0.3, -0.7])
+        np.testing.assert_allclose(record["joints"]["stance"], start, atol=1e-12)
+        assert record["action"] == {"size": 2, "largest": 0.4, "scale": scale}
+
+
 def test_the_record_has_the_friction_that_acts_in_training() -> None:
     """Not that of the description: a robot of URDF moves without it, unless its model is given it. In
     a simulation of the record, joints would be slowed down by other torques than in training."""
