@@ -39,7 +39,7 @@ def test_results_are_written_and_all_arrays_have_equal_numbers_of_rows() -> None
         taken = [line.strip() for line in text.splitlines() if "numbers_of(" in line]
         assert taken == [
             f"const Py_ssize_t here = numbers_of(args[{k}], &held[{k}], {written}, "
-            f'"{name}", {size}, {is_rows});'
+            f'"{name}", (const Py_ssize_t[]){{{size}}}, 1, {is_rows});'
             for k, (name, size, written) in enumerate((("x", 1, 0), ("y", 2, 0), ("z", 1, 1)))
         ]
         assert text.count("robots = here;") == 1 and text.count("if (here != robots)") == 2

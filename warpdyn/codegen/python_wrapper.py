@@ -12,20 +12,51 @@ _BEGINNING = """#define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include "$name.h"
 
-/* An argument's memory, of `size` numbers, or rows of so many: how many rows, -1 for an error. */
+/* Whether the last dimensions of a buffer are those of one robot's array, or its numbers in a row.
+   Dimensions of 1 do not count, and flat buffers have one dimension. */
+static int ends_in(const Py_buffer *held, const Py_ssize_t *own, int dimensions, Py_ssize_t size) {
+  int i = held->ndim, large = 0, last = -1;
+  for (int k = 0; k < i; ++k) {
+    if (held->shape[k] == 1) continue;
+    ++large;
+    last = k;
+  }
+  if (large < 2 || held->shape[last] == size) return 1;
+  while (dimensions--) {
+    if (own[dimensions] == 1) continue;
+    do {
+      if (i-- == 0) return 0;
+    } while (held->shape[i] == 1);
+    if (held->shape[i] != own[dimensions]) return 0;
+  }
+  return 1;
+}
+
+/* An argument's memory: one robot's array with these dimensions, or rows of it. Returns the number of
+   rows, 0 if the array has no numbers, -1 for an error. */
 static Py_ssize_t numbers_of(
-    PyObject *from, Py_buffer *into, int written, const char *name, Py_ssize_t size, int rows) {
+    PyObject *from, Py_buffer *into, int written, const char *name, const Py_ssize_t *own,
+    int dimensions, int rows) {
   const int wanted = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (written ? PyBUF_WRITABLE : 0);
+  Py_ssize_t size = 1;
+  for (int k = 0; k < dimensions; ++k) size *= own[k];
   if (PyObject_GetBuffer(from, into, wanted)) return -1;
   const Py_ssize_t count = into->len / (Py_ssize_t)sizeof(${name}_number);
   if (!into->format || strcmp(into->format, "$format")) {
     PyErr_Format(PyExc_TypeError, "%s must hold $dtype numbers", name);
-  } else if (rows && count % size != 0) {
+  } else if (size == 0 ? count != 0 : rows && count % size != 0) {
     PyErr_Format(PyExc_ValueError, "%s must hold rows of %zd numbers, got %zd numbers", name, size, count);
   } else if (!rows && count != size) {
     PyErr_Format(PyExc_ValueError, "%s must hold %zd numbers, got %zd", name, size, count);
+  } else if (size != 0 && !ends_in(into, own, dimensions, size)) {
+    PyObject *shape = PyObject_GetAttrString(from, "shape");
+    PyErr_Clear();
+    PyErr_Format(PyExc_ValueError,
+      "%s must have one robot's %zd numbers in its last dimensions%s, got the shape %S", name, size,
+      dimensions > 1 ? ", in their order" : "", shape ? shape : Py_None);
+    Py_XDECREF(shape);
   } else {
-    return count / size;
+    return size ? count / size : 0;
   }
   PyBuffer_Release(into);
   return -1;
@@ -104,19 +135,22 @@ def _function(name: str, each: ExportedFunction, rows: bool) -> Iterator[str]:
     yield "  }"
     # `taken` counts the buffers that are held, so that an error in the middle releases exactly
     # these.
-    for k, (array, size) in enumerate(each.sizes.items()):
+    # The first array with numbers has the number of rows.
+    first = next((x for x in arrays if each.holds_numbers(x)), arrays[0])
+    for k, (array, shape) in enumerate(each.shapes.items()):
         written = int(k >= len(each.inputs))
+        own = f"(const Py_ssize_t[]){{{', '.join(map(str, shape)) or '1'}}}, {len(shape)}"
         yield "  {"
         yield (
             f"    const Py_ssize_t here = numbers_of(args[{k}], &held[{k}], {written}, "
-            f'"{array}", {size}, {int(rows)});'
+            f'"{array}", {own}, {int(rows)});'
         )
         yield "    if (here < 0) goto end;"
         yield "    ++taken;"
-        if k == 0:
+        if array == first:
             yield "    robots = here;"
-        else:
-            text = string_literal(f"{array} must have as many rows as {arrays[0]}, %zd, got %zd")
+        elif each.holds_numbers(array):
+            text = string_literal(f"{array} must have as many rows as {first}, %zd, got %zd")
             yield "    if (here != robots) {"
             yield f"      PyErr_Format(PyExc_ValueError, {text}, robots, here);"
             yield "      goto end;"
@@ -126,8 +160,8 @@ def _function(name: str, each: ExportedFunction, rows: bool) -> Iterator[str]:
     yield f"  static const char *const names[] = {{{names}}};"
     yield f"  if (!lie_apart(held, names, {len(each.inputs)}, {n})) goto end;"
     passed = ", ".join(f"held[{k}].buf" for k in range(n))
-    first = "(size_t)robots, " if rows else ""
-    yield f"  {name}_{called}({first}{passed});"
+    count = "(size_t)robots, " if rows else ""
+    yield f"  {name}_{called}({count}{passed});"
     yield "  Py_INCREF(Py_None);"
     yield "  result = Py_None;"
     yield "end:"

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,25 @@ panda.rnea_batch(q, v, a, tau)
 one = np.empty(8)
 panda.rnea(q[0], v[0], a[0], one)
 assert (one == tau[0]).all() or abs(one - tau[0]).max() < 1e-13
+# Flat buffers, dimensions of 1 and several leading dimensions have the same numbers.
+J, many = np.empty((6, 8)), np.empty((5, 1, 6, 8))
+panda.jacobian_panda_hand(q[:1], J)
+panda.jacobian_panda_hand_batch(q[:, None], many)
+assert abs(many[0, 0] - J).max() < 1e-13
+for shape in ((48,), (1, 48), (1, 6, 1, 8)):
+    found = np.empty(shape)
+    panda.jacobian_panda_hand(q[0][:, None], found)
+    assert (found.ravel() == J.ravel()).all()
+panda.jacobian_panda_hand_batch(q.ravel(), found := np.empty((5, 48)))
+assert (found.ravel() == many.ravel()).all()
+panda.energy_batch(q, total := np.empty((5, 1)))
+panda.energy(q[4], last := np.empty(()))
+assert abs(last - total[4]) < 1e-13
+panda.rnea_batch(q[:0], v[:0], a[:0], tau[:0])
+columns = [np.ascontiguousarray(x.T) for x in (q, v, a, tau)]
+# A robot without closed loops has no errors of loops.
+panda.errors(q[0], np.empty(0))
+panda.errors_batch(q, np.empty((5, 0)))
 for wrong, kind, said in (
     (lambda: panda.rnea(q[0], v[0], a[0]), TypeError, "takes 4 arrays, got 3"),
     (lambda: panda.rnea(q[0, :3], v[0], a[0], one), ValueError, "q must hold 8 numbers, got 3"),
@@ -34,6 +54,16 @@ for wrong, kind, said in (
     (lambda: panda.rnea_batch(q, v[:2], a, tau), ValueError, "as many rows as q, 5, got 2"),
     (lambda: panda.rnea_batch(q, v, a, a), ValueError, "tau overlaps a: results are written"),
     (lambda: panda.rnea(q[0], v[0], a[0], q.ravel()[4:12]), ValueError, "tau overlaps q"),
+    (lambda: panda.rnea_batch(*columns), ValueError,
+     "q must have one robot's 8 numbers in its last dimensions, got the shape (8, 5)"),
+    (lambda: panda.jacobian_panda_hand(q[0], J.T.copy()), ValueError,
+     "J must have one robot's 48 numbers in its last dimensions, in their order, got the shape (8, 6)"),
+    (lambda: panda.jacobian_panda_hand_batch(q, np.empty((5, 8, 6))), ValueError, "(5, 8, 6)"),
+    (lambda: panda.jacobian_panda_hand_batch(q, np.empty((6, 8, 5))), ValueError, "(6, 8, 5)"),
+    (lambda: panda.jacobian_panda_hand(q[0], memoryview(J.T.copy())), ValueError, "(8, 6)"),
+    (lambda: panda.rnea_batch(q, v, a, np.empty((4, 2, 5))), ValueError, "(4, 2, 5)"),
+    (lambda: panda.errors_batch(q, np.empty(5)), ValueError,
+     "out_ must hold rows of 0 numbers, got 5 numbers"),
 ):
     try:
         wrong()
@@ -51,7 +81,13 @@ def test_the_module_runs_in_a_process_without_warpdyn(tmp_path: Path) -> None:
     """It returns torques of a batch, and its errors name the array."""
     model = wd.load_robot("panda")
     folder = tmp_path / "new" / "modules"
-    made = wd.export_python(model, [wd.rnea], folder)
+    calls = {
+        "rnea": wd.rnea,
+        "jacobian_panda_hand": partial(wd.jacobian, frame="panda_hand"),
+        "energy": wd.potential_energy,
+        "errors": wd.loops.errors,
+    }
+    made = wd.export_python(model, calls, folder)
     assert made.name == "panda.abi3.so" and (folder / "panda.pyi").exists()
     states = random_states(model, 5)
     np.save(folder / "states.npy", np.stack([states[x] for x in "qva"]))
