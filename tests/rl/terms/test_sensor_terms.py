@@ -106,6 +106,24 @@ def test_an_imu_at_rest_reads_gravity_and_feet_carry_the_weight(env: Any) -> Non
     np.testing.assert_allclose(found.feet[0][:, 2], 30.0)
 
 
+def test_moments_of_links_include_torsional_and_rolling_friction() -> None:
+    """They are in the impulses of points with friction moments, and were left out."""
+    task = rl.QuadrupedVelocity()
+    feet = [point.link for point in task.points]
+
+    def read(robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
+        return {"feet": link_forces(robot, rl.Episode(fields, task), feet)}
+
+    q = np.array([[0, 0, task.height, 0, 0, 0, 1.0, *task.stance]])
+    forces, impulses = np.zeros((1, 4, 3)), np.random.default_rng(0).normal(size=(1, 4, 6))
+    shapes = {"q": (19,), "forces": (4, 3), "impulses": (4, 6)}
+    kernel = OwnKernel.of_shapes("read", shapes, read)
+    found = wd.oracle(kernel, task.model, q, forces, impulses)
+    found = getattr(found, "feet", found)
+    assert np.abs(found[..., :3]).max() == 0.0
+    np.testing.assert_allclose(found[..., 3:], impulses[..., 3:] / task.dt, rtol=1e-12)
+
+
 @pytest.mark.parametrize("varies", [False, True])
 def test_an_imu_reads_the_gravity_of_the_task(varies: bool) -> None:
     """It read standard gravity in every task. A varied one is that of the environment."""

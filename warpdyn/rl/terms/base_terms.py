@@ -1,4 +1,8 @@
-"""Quantities of a free base: its rotation, heading and tilt, and errors of its speeds."""
+"""Quantities of a free base: its rotation, heading and tilt, and errors of its speeds.
+
+q and v are those of a model whose free base comes first, with a quaternion (x, y, z, w) and the base's
+velocities in its own axes. The functions cannot check this, because they receive numbers only.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,10 @@ from ...algebra.quaternions import quaternion_rotation
 
 
 def rotation(q: Any) -> Any:
-    """The rotation of a free base from q, base to world (3, 3)."""
+    """The rotation of a free base from q, base to world (3, 3).
+
+    q: configuration that begins with the base: position, then quaternion (x, y, z, w).
+    """
     rows = quaternion_rotation([q[k] for k in range(3, 7)]).matrix.rows
     return np.stack([np.stack([*row]) for row in rows])
 

@@ -14,8 +14,8 @@ def advance_phase(phase: Any, seconds: float, period: float) -> Any:
 
 
 def is_moving(command: Any, least: float = 1e-3) -> Any:
-    """1 if any of the commanded speeds is larger than `least`, else 0: the clock of a robot that
-    should stand stops."""
+    """1 if the length of the vector of commanded speeds is larger than `least`, else 0: the clock of a
+    robot that should stand stops."""
     return np.where(np.sum(command * command) > least**2, 1.0, 0.0)
 
 

@@ -25,8 +25,13 @@ def imu_reading(robot: Any, s: Any, frame: str) -> Any:
 
 def link_forces(robot: Any, s: Any, frames: Sequence[str]) -> Any:
     """The net contact forces and moments of the ground on links, about their origins, in the
-    world's axes (links, 6) [N, N·m]."""
+    world's axes (links, 6) [N, N·m]. Moments of torsional and rolling friction count."""
+    impulses = getattr(s, "impulses", None)
+    more: dict[str, Any] = {}
+    # Points with friction moments have six impulses: three of the force, then three of the moment.
+    if impulses is not None and np.shape(impulses)[1] > 3:
+        more["moments"] = impulses[:, 3:] * (1.0 / s.task.dt)
     terrain = getattr(s, "terrain", None)
     return robot.link_contact_forces(
-        s.q, s.forces, points=s.task.points, frames=list(frames), terrain=terrain
+        s.q, s.forces, points=s.task.points, frames=list(frames), terrain=terrain, **more
     )
