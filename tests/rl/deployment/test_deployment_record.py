@@ -172,7 +172,8 @@ def test_the_record_has_a_hash_of_its_programs() -> None:
 
 
 class Mixed(Hold):
-    """A task with small actions and a matrix from them to the targets, which begin away from zero."""
+    """A task with small actions and a matrix from them to the targets, which begin away from zero.
+    Actions beyond 0.25 have no further effect."""
 
     largest_action = 0.4
 
@@ -181,12 +182,13 @@ class Mixed(Hold):
         self.matrix = np.array(matrix)
 
     def control(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
-        return {"targets": s.place + np.array([0.3, -0.7]) + self.matrix @ s.action}
+        moved = self.matrix @ np.clip(s.action, -0.25, 0.25)
+        return {"targets": s.place + np.array([0.3, -0.7]) + moved}
 
 
 def test_scales_are_changes_for_an_action_of_one_within_the_bounds_of_actions() -> None:
-    """A full matrix stays a matrix, (joints, actions); a diagonal one is a list of joints. An action of
-    one itself would be cut to the largest action."""
+    """A full matrix stays a matrix, (joints, actions); a diagonal one is a list of joints. They are
+    measured with half of the largest action, because an action of one would be cut to the largest."""
     for matrix, scale in (
         ([[0.5, -0.2], [0.1, 0.25]], [[0.5, -0.2], [0.1, 0.25]]),
         ([[0.5, 0.0], [0.0, 0.25]], [0.5, 0.25]),

@@ -236,7 +236,8 @@ def _at_rest(
 ) -> tuple[np.ndarray | None, list[Any]]:
     """Targets of the drives for the action 0 at the start, None without targets; and the change of
     each target, or of each force, for an action of 1: (joints,) if joint k moves by action k alone,
-    else (joints, actions)."""
+    else (joints, actions). It is measured with an action of 1, or half of the largest one if that is
+    smaller, and divided by this action."""
     given = {f"memory_{n}": x for n, x in memory.items()}
 
     def act(action: np.ndarray) -> dict[str, np.ndarray]:
