@@ -49,6 +49,18 @@ ABOUT = {
 }
 """Descriptions of arrays by name, each with a place for its shape."""
 
+ABOUT_POSE = "x y z [m] and qx qy qz qw of the link in the world or in relative_to, {}"
+"""Description of a pose of seven numbers, in this order for every model."""
+
+ABOUT_PARTS = {
+    "linear": "linear rows [m a unit of v], {}",
+    "angular": "angular rows [rad a unit of v], {}",
+}
+"""Descriptions of a Jacobian's part."""
+
+OF_STATES = ("q", "v")
+"""Arrays that have their meaning in users' own kernels as well."""
+
 ABOUT_PARAMS = {
     "mass": "[kg], {}",
     "com": "centre of mass in the link's frame [m], {}",
@@ -219,7 +231,10 @@ def _export_function(
     labels = {c: label for label, c in (*inputs.items(), *results.items())}
     for c, shape in exported.shapes.items():
         lines += wrap(f"{c}: {_about_array(call, labels[c], c, shape)}", 92)
-    for option in call.options:
+    # Options of a conversion, such as its source, are only in the partial.
+    keywords = function.keywords if isinstance(function, partial) else {}
+    more = [(n, x) for n, x in keywords.items() if n not in {**dict(call.options), **call.arrays}]
+    for option in (*call.options, *more):
         if isinstance(option[1], (str, int, float)):
             meaning = f", {MEANINGS[option]}" if option in MEANINGS else ""
             lines += wrap(f"{option[0]} = {option[1]}{meaning}", 92)
@@ -241,12 +256,27 @@ def _about_array(call: Call[Any], label: str, name: str, shape: tuple[int, ...])
     if kind[0] == "f_ext":
         whose = kind[2] or "each link, in the order of the model"
         return f"force, then torque about its origin, in its axes [N, N m], {_shape(shape)}, on {whose}"
-    text = ABOUT.get(name, "{}").format(_shape(shape))
-    if name == "q" and orientation_columns(model):
+    text = _meaning(call, name, shape).format(_shape(shape))
+    # Conversions have arrays in the conventions of other libraries, and kernels of users have any.
+    own = call.identity is not None
+    if name == "q" and orientation_columns(model) and call.name != "convert_configuration":
         text += f"; quaternions are {' '.join(model.quaternion)}"
-    if name in ("v", "a", "tau") and model.floating_base:
+    converted = call.by_velocity is None and not (own and name in OF_STATES)
+    if name in ("v", "a", "tau") and model.floating_base and not converted:
         text += f"; the free base's {MEANINGS['reference', model.base_velocity]}"
     return text
+
+
+def _meaning(call: Call[Any], name: str, shape: tuple[int, ...]) -> str:
+    """The meaning and unit of an array, with a place for its shape. Other arrays of users' own kernels
+    have any meaning."""
+    if call.identity is not None and name not in OF_STATES:
+        return "{}"
+    if name == "pose" and shape[-1:] == (7,):
+        return ABOUT_POSE
+    if name == "J" and (part := dict(call.options).get("part")) in ABOUT_PARTS:
+        return ABOUT_PARTS[part]
+    return ABOUT.get(name, "{}")
 
 
 def _shape(shape: tuple[int, ...]) -> str:
