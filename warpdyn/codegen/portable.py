@@ -109,6 +109,15 @@ def _all_routines(program: Program) -> Iterator[Program]:
         yield from _all_routines(routine)
 
 
+def _unused_parameters(
+    program: Program, inputs: Mapping[str, str], results: Mapping[str, str]
+) -> list[str]:
+    """C names of the arrays that a program neither reads nor writes."""
+    read = {s.arguments[0] for s in program.statements if s.operation == "input"}
+    unread = [name for x, name in inputs.items() if x not in read]
+    return [*unread, *(results[x] for x, shape in program.results.items() if not prod(shape))]
+
+
 def function(
     program: Program,
     name: str,
@@ -145,9 +154,7 @@ def function(
     dialect = replace(
         _dialect(style, lanes), load=load, store=store, regions=regions, memory=memory
     )
-    read = {s.arguments[0] for s in program.statements if s.operation == "input"}
-    empty = [results[x] for x, shape in program.results.items() if not prod(shape)]
-    lines = [f"(void){x};" for x in (*(inputs[x] for x in inputs if x not in read), *empty)]
+    lines = [f"(void){x};" for x in _unused_parameters(program, inputs, results)]
     parts, slots = split_statements(_alive(program), PART, lambda s: s.operation == "input")
     lines += [*_declare_arrays(arrays, value), *_turns(program, dialect, style, lanes)]
     stored: set[int] = set()

@@ -171,7 +171,7 @@ def test_the_record_has_a_hash_of_its_programs() -> None:
     assert records[0]["hash"] == records[1]["hash"]
 
 
-class Mixed(Hold):
+class MixedActions(Hold):
     """A task with small actions and a matrix from them to the targets, which begin away from zero.
     Actions beyond 0.25 have no further effect."""
 
@@ -193,7 +193,7 @@ def test_scales_are_changes_for_an_action_of_one_within_the_bounds_of_actions() 
         ([[0.5, -0.2], [0.1, 0.25]], [[0.5, -0.2], [0.1, 0.25]]),
         ([[0.5, 0.0], [0.0, 0.25]], [0.5, 0.25]),
     ):
-        record = deployment_record(Mixed(matrix))
+        record = deployment_record(MixedActions(matrix))
         start = np.add(record["memory"]["place"]["start"], [0.3, -0.7])
         np.testing.assert_allclose(record["joints"]["stance"], start, atol=1e-12)
         assert record["action"] == {"size": 2, "largest": 0.4, "scale": scale}

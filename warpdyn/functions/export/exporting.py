@@ -223,12 +223,22 @@ def _export_function(
             f"would all be called {twice[0]}; rename a link"
         )
     exported = ExportedFunction(name, program, inputs, results, ())
-    # The comment above the C function: the first paragraph of the docstring, then its arrays and
-    # options.
+    labels = {c: label for label, c in (*inputs.items(), *results.items())}
+    return replace(exported, about=_comment(exported, labels, function, call))
+
+
+def _comment(
+    exported: ExportedFunction,
+    labels: Mapping[str, str],
+    function: Callable[..., Any],
+    call: Call[Any],
+) -> list[str]:
+    """The comment above the C function: the first paragraph of the docstring, then its arrays and
+    options. labels: of the arrays by their C names."""
+    program, name = exported.program, exported.name
     whole: Any = function.func if isinstance(function, partial) else function
     about = (inspect.getdoc(whole) or "").split("\n\n", 1)[0]
     lines = [*wrap(f"{name}: {' '.join(about.split())}" if about else name, 92), ""]
-    labels = {c: label for label, c in (*inputs.items(), *results.items())}
     for c, shape in exported.shapes.items():
         lines += wrap(f"{c}: {_about_array(call, labels[c], c, shape)}", 92)
     # Options of a conversion, such as its source, are only in the partial.
@@ -243,7 +253,7 @@ def _export_function(
         lines.append(
             f"Loops of at most {steps} steps end early: its time depends on its arguments."
         )
-    return replace(exported, about=lines)
+    return lines
 
 
 def _about_array(call: Call[Any], label: str, name: str, shape: tuple[int, ...]) -> str:

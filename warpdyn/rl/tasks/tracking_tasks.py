@@ -17,7 +17,7 @@ from ...model import Model
 from ...robots import load_robot
 from ...user_kernels.random_numbers import uniform
 from ..recipe import Recipe
-from ..task import Episode, Task, TaskError
+from ..task import Task, TaskError
 from ..terms import gravity_in_base, joint_limits, rotation, sum_of_squares
 from ..variation import SIM_TO_REAL_ARM, Noise, Push, Vary
 from .humanoid_tasks import HUMANOID_TO_REAL
@@ -103,7 +103,15 @@ class MotionTracking(Task):
     farthest = {"place": 0.4, "attitude": 0.8, "bodies": 0.4, "joints": 0.8}
     """Errors at which an episode ends: of the base [m] and [rad], of any body [m], and the root mean
     square of all joints [rad]."""
-    sensed = ("velocity", "turning", "gravity", "joints", "speeds", "joint_errors", "base")
+    sensed: tuple[str, ...] = (
+        "velocity",
+        "turning",
+        "gravity",
+        "joints",
+        "speeds",
+        "joint_errors",
+        "base",
+    )
     vary = {"friction": Vary(0.5, 1.0)}
     push: Push | None = Push(0.3, 4.0)
     _needs_a_free_base = False
@@ -224,7 +232,7 @@ class MotionTracking(Task):
                 )
         return tuple(ContactPoint(n, (0.0, 0.0, 0.0), 0.0) for n in names)
 
-    def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def begin(self, robot: Any, s: Any) -> dict[str, Any]:
         reference = self.reference
         drawn = uniform(s.random, 1, 0.0, float(reference.frames))[0]
         frame = np.floor(drawn) if self.random_start else 0.0 * drawn
@@ -237,17 +245,17 @@ class MotionTracking(Task):
         # The reference is turned by `facing` and moved by `offset` when the motion repeats.
         return begun | ({"facing": 0.0 * frame, "offset": np.zeros(2)} if self.floating else {})
 
-    def control(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def control(self, robot: Any, s: Any) -> dict[str, Any]:
         joints, _ = self.reference.joints(s, s.frame + 1.0)
         return {"targets": joints + self.residual * s.action}
 
-    def update(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def update(self, robot: Any, s: Any) -> dict[str, Any]:
         return self.reference.after_step(s)
 
-    def is_complete(self, robot: Any, s: Episode) -> Any:
+    def is_complete(self, robot: Any, s: Any) -> Any:
         return False if self.reference.repeat else s.frame > self.reference.frames - 0.5
 
-    def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def observe(self, robot: Any, s: Any) -> dict[str, Any]:
         q, v = s.q[self.first_joint :], s.v[self.first_speed :]
         middle, reference = self.reference.middle, self.reference
         frames = [s.frame + k for k in self.steps_ahead]
@@ -278,7 +286,7 @@ class MotionTracking(Task):
             "base": np.concatenate(poses),
         }
 
-    def _errors(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def _errors(self, robot: Any, s: Any) -> dict[str, Any]:
         """Squared errors: means over joints and over bodies."""
         wanted, speeds = self.reference.joints(s, s.frame)
         off = robot.point_positions(s.q, points=self.tips) - self.reference.places(s, s.frame)
@@ -300,7 +308,7 @@ class MotionTracking(Task):
             "base_turning": sum_of_squares(s.v[3:6] - motion[3:6]),
         }
 
-    def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def reward(self, robot: Any, s: Any) -> dict[str, Any]:
         q = s.q[self.first_joint :]
         shapes = {n: np.exp(-x / self.widths[n] ** 2) for n, x in self._errors(robot, s).items()}
         return shapes | {
@@ -309,7 +317,7 @@ class MotionTracking(Task):
             "limits": joint_limits(q, self.lower, self.upper, 0.95),
         }
 
-    def is_terminal(self, robot: Any, s: Episode) -> Any:
+    def is_terminal(self, robot: Any, s: Any) -> Any:
         errors = self._errors(robot, s)
         off = robot.point_positions(s.q, points=self.tips) - self.reference.places(s, s.frame)
         far = errors["joints"] > self.farthest["joints"] ** 2
@@ -320,7 +328,7 @@ class MotionTracking(Task):
             far = far | (errors["attitude"] > self.farthest["attitude"] ** 2)
         return far
 
-    def measure(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def measure(self, robot: Any, s: Any) -> dict[str, Any]:
         return {f"{n}_error": np.sqrt(x) for n, x in self._errors(robot, s).items()}
 
 
@@ -357,7 +365,7 @@ class MotionTrackingOnboard(MotionTracking):
     sensed = ONBOARD_SENSED
     _needs_a_free_base = True
 
-    def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
+    def observe(self, robot: Any, s: Any) -> dict[str, Any]:
         base = []
         for k in self.steps_ahead:
             q, v = self.reference.state(s, s.frame + k)
