@@ -126,7 +126,7 @@ def test_numbers_change_only_on_purpose():
     assert module_numbers("warpdyn/peers")["mujoco_scene"] == {
         "IMPRATIO": 100.0,
         "ROUGH": 0.8,
-        "BEYOND": 12.0,
+        "BEYOND": 24.0,
         "THICK": 0.5,
         "UNREACHED": 1e09,
         "LIGHT": 1e-06,
