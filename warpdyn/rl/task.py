@@ -47,8 +47,8 @@ class Episode:
     task: the task, for the methods that name bodies.
 
     Editors and type checkers know the fields below. Fields of your own, which `begin` returns or
-    which are numbers of the task, are declared in a subclass, `class Walking(rl.Episode): phase:
-    float`, and the task is an `rl.Task[Walking]`.
+    which are numbers of the task, are declared in a subclass `Walking`, and the task is an
+    `rl.Task[Walking]`.
     """
 
     q: np.ndarray
