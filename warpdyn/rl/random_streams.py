@@ -55,7 +55,7 @@ def draw_again(
     """
     for k, (name, default) in enumerate(defaults.items()):
         if (vary := task.vary[name]).when == "interval":
-            now = every(age, vary.seconds / task.step_seconds)
+            now = every(age, max(round(vary.seconds / task.step_seconds), 1))
             anew = vary.draw(key.at(first + k), default)
             arrays[name] = np.where(now, anew, arrays[name])
 

@@ -392,7 +392,7 @@ def push_base(task: Task, push: Push, s: Episode, key: Key) -> Any:
     level = np.stack([np.cos(draws[0]), np.sin(draws[0]), 0.0]) * draws[1]
     in_base_axes = not task.model.floating_base or task.model.base_velocity == "local"
     kick = body_state(task.model, s.q, s.v, base).rotation.T @ level if in_base_axes else level
-    now = every(s.age, push.seconds / task.step_seconds)
+    now = every(s.age, max(round(push.seconds / task.step_seconds), 1))
     first = task.model.coordinates[free_joint_of(task.model, base).name].v.start
     pushed = s.v[first : first + 3] + np.where(now, kick, 0.0)
     return np.concatenate([s.v[:first], pushed, s.v[first + 3 :]])

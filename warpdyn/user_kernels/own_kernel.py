@@ -36,7 +36,7 @@ from . import results as _results
 from . import signature as _signature
 from .one_robot import OneRobot
 from .random_states import random_states, refuse_different_programs
-from .refusals import RecordingError, refuse, with_place
+from .refusals import RECORDED_MODEL, RecordingError, refuse, with_place
 from .results import Results
 from .signature import Shape, SharedArray, Signature, Table
 from .table_lookups import LookupTable
@@ -304,11 +304,14 @@ class _KernelAlgorithm:
         arguments = [
             values[n] if n in values else self.kernel._default(n, self.model) for n in declared
         ]
+        before = RECORDED_MODEL.set(self.model)
         try:
             with np.errstate(all="ignore"):  # for operations on plain numbers, as in a kernel
                 return self.kernel.text(robot, *arguments, **options), robot
         except (TypeError, ValueError, ArithmeticError) as error:
             raise with_place(error) from error.__cause__
+        finally:
+            RECORDED_MODEL.reset(before)
 
     def __call__(self, tree: Tree, *arrays: Any, **options: Any) -> Any:
         """The results as nested lists; a tuple of them if there are several."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -71,3 +74,70 @@ def test_errors_of_speeds_are_norms_of_differences() -> None:
     assert speed_error(v, command) == pytest.approx(0.5)
     assert turning_error(v, command) == pytest.approx(0.3)
     assert bounce(v) == pytest.approx(0.09) and roll_and_pitch(v) == pytest.approx(0.05)
+
+
+def of_a_kernel(term: Any, model: wd.Model) -> Any:
+    """The result of a term of q and v in a kernel of the model, at its neutral state."""
+
+    @wd.kernel
+    def one(robot: Any, q: Any, v: Any) -> Any:
+        return np.asarray(term(q, v)) + 0.0
+
+    return wd.oracle(one, model, model.neutral, np.zeros(model.nv))
+
+
+OF_Q = [
+    *(rotation, gravity_in_base, heading, tilt, uprightness),
+    *(partial(f, vector=np.ones(3)) for f in (world_to_base, base_to_world)),
+    partial(heading_error, wanted=0.0),
+]
+OF_V = [
+    bounce,
+    roll_and_pitch,
+    *(partial(f, command=np.ones(3)) for f in (speed_error, turning_error)),
+]
+TERMS = [
+    *(lambda q, v, f=f: f(q) for f in OF_Q),
+    *(lambda q, v, f=f: f(v) for f in OF_V),
+    level_velocity,
+]
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_the_state_of_another_convention_is_refused(term: Any) -> None:
+    """A quaternion w, x, y, z or velocities in the world's axes gave other numbers without a word."""
+    of_q, of_v = (
+        term in TERMS[: len(OF_Q)] or term is level_velocity,
+        term not in TERMS[: len(OF_Q)],
+    )
+    of_a_kernel(term, MODEL)
+    for model, refused, message in (
+        (wd.load_robot("quadruped", quaternion="wxyz"), of_q, "wxyz quaternions.*reads x, y, z, w"),
+        (MODEL.with_base_velocity("world"), of_v, "world base velocities, and this term reads"),
+        (wd.load_robot("quadruped", floating_base=False), True, "no free base at the beginning"),
+    ):
+        if refused:
+            with pytest.raises(wd.kernels.RecordingError, match=f"test_base_terms.*{message}"):
+                of_a_kernel(term, model)
+        else:
+            assert np.isfinite(of_a_kernel(term, model)).all()
+
+
+def test_a_heading_quaternion_of_another_order_is_refused() -> None:
+    other = wd.load_robot("quadruped", quaternion="wxyz")
+    assert of_a_kernel(lambda q, v: heading_quaternion(0.0), MODEL) == pytest.approx([0, 0, 0, 1])
+    with pytest.raises(wd.kernels.RecordingError, match="heading_quaternion gives x, y, z, w"):
+        of_a_kernel(lambda q, v: heading_quaternion(0.0), other)
+
+
+def test_seven_numbers_of_a_pose_are_accepted_in_any_kernel() -> None:
+    """Such as a base with its quaternion reordered, or the pose of another link."""
+    other = wd.load_robot("quadruped", quaternion="wxyz")
+    found = of_a_kernel(lambda q, v: uprightness(np.concatenate([q[:3], q[4:7], q[3:4]])), other)
+    assert found == 1.0
+    panda = wd.load_robot("panda")
+    assert of_a_kernel(lambda q, v: uprightness(robot_pose(q)), panda) == 1.0
+
+
+def robot_pose(q: Any) -> Any:
+    return np.concatenate([q[:3], [0.0, 0.0, 0.0, 1.0]])

@@ -21,6 +21,14 @@ def test_every_is_true_at_multiples_but_not_at_zero() -> None:
     assert list(np.flatnonzero(found)) == [250, 500, 750, 1000]
 
 
+def test_every_needs_a_whole_number_of_steps() -> None:
+    """Other numbers were rounded without a word, and less than 1 became 1."""
+    assert every(150.0, 3.0 / 0.02) and not every(149.0, 3.0 / 0.02)
+    for steps in (2.5, 0.4, 0, -3, np.inf, np.nan):
+        with pytest.raises(ValueError, match="every: steps must be a whole number of at least 1"):
+            every(10.0, steps)
+
+
 def test_within_is_one_between_its_bounds_and_a_tenth_at_the_margin() -> None:
     assert [within(x, -1.0, 2.0, 0.5) for x in (-1.0, 0.3, 2.0)] == [1.0, 1.0, 1.0]
     assert within(2.5, -1.0, 2.0, 0.5) == pytest.approx(0.1)

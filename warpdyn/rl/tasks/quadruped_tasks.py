@@ -124,7 +124,7 @@ class CommandedQuadruped(QuadrupedTask):
         return {"targets": self.stance + self.body.action * s.action}
 
     def update(self, robot: Any, s: Any) -> dict[str, Any]:
-        now = every(s.age, self.command_seconds / self.step_seconds)
+        now = every(s.age, max(round(self.command_seconds / self.step_seconds), 1))
         wanted = np.where(now, self._command(s), s.wanted)
         most = s.command_rate * self.step_seconds
         return {

@@ -1,7 +1,8 @@
 """Quantities of a free base: its rotation, heading and tilt, and errors of its speeds.
 
 q and v are those of a model whose free base comes first, with a quaternion (x, y, z, w) and the base's
-velocities in its own axes. The functions cannot check this, because they receive numbers only.
+velocities in its own axes. In a task or an own kernel the functions refuse the q and v of another
+model. Outside a kernel they receive numbers only, and cannot check this.
 """
 
 from __future__ import annotations
@@ -11,13 +12,51 @@ from typing import Any
 import numpy as np
 
 from ...algebra.quaternions import quaternion_rotation
+from ...user_kernels.refusals import RECORDED_MODEL, refuse
+
+
+def _check_configuration(q: Any) -> None:
+    """Refuse the q of a model whose base is not written as x, y, z and a quaternion x, y, z, w."""
+    model = RECORDED_MODEL.get()
+    if model is None or np.shape(q) != (model.nq,):
+        return  # numbers of no model, or the pose of another body
+    if model.quaternion != "xyzw" and (model.floating_base or model.nq != 7):
+        refuse(
+            f"{model.name} has {model.quaternion} quaternions, and this term reads x, y, z, w; load the "
+            'robot without quaternion="wxyz"'
+        )
+    if not model.floating_base and model.nq != 7:
+        refuse(
+            f"{model.name} has no free base at the beginning of q, whose rotation this term computes; "
+            "give it the seven numbers of a pose: position, then quaternion x, y, z, w"
+        )
+
+
+def _check_velocity(v: Any) -> None:
+    """Refuse the v of a model that does not begin with a base's velocities in its own axes."""
+    model = RECORDED_MODEL.get()
+    if model is None or np.shape(v) != (model.nv,):
+        return
+    if model.floating_base and model.base_velocity != "local":
+        refuse(
+            f"{model.name} has {model.base_velocity} base velocities, and this term reads those in the "
+            "base's axes; take the model without base_velocity=\"" + model.base_velocity + '"'
+        )
+    if not model.floating_base and model.nv != 6:
+        refuse(
+            f"{model.name} has no free base at the beginning of v, whose velocity this term reads; give "
+            "it the six velocities of a body in its own axes, linear first"
+        )
 
 
 def rotation(q: Any) -> Any:
     """The rotation of a free base from q, base to world (3, 3).
 
     q: configuration that begins with the base: position, then quaternion (x, y, z, w).
+    kernels.RecordingError, in all functions of q or v: in a kernel, q or v is that of a model with a fixed base, other
+    quaternions or other base velocities.
     """
+    _check_configuration(q)
     rows = quaternion_rotation([q[k] for k in range(3, 7)]).matrix.rows
     return np.stack([np.stack([*row]) for row in rows])
 
@@ -33,7 +72,16 @@ def gravity_in_base(q: Any) -> Any:
 
 
 def heading_quaternion(yaw: Any) -> Any:
-    """The quaternion (x, y, z, w) of a level base with heading `yaw` [rad] (4,)."""
+    """The quaternion (x, y, z, w) of a level base with heading `yaw` [rad] (4,).
+
+    kernels.RecordingError: in a kernel of a model with quaternions w, x, y, z.
+    """
+    model = RECORDED_MODEL.get()
+    if model is not None and model.quaternion != "xyzw":
+        refuse(
+            f"{model.name} has {model.quaternion} quaternions, and heading_quaternion gives x, y, z, w; "
+            'load the robot without quaternion="wxyz"'
+        )
     return np.stack([0.0, 0.0, np.sin(0.5 * yaw), np.cos(0.5 * yaw)])
 
 
@@ -59,6 +107,7 @@ def level_velocity(q: Any, v: Any) -> Any:
 
     v: the base's velocities in its own axes, linear first.
     """
+    _check_velocity(v)
     velocity = rotation(q) @ v[:3]
     c, s = np.cos(heading(q)), np.sin(heading(q))
     return np.stack(
@@ -79,11 +128,13 @@ def uprightness(q: Any) -> Any:
 
 def bounce(v: Any) -> Any:
     """The squared vertical speed of the base, in its own axes [m²/s²]."""
+    _check_velocity(v)
     return v[2] ** 2
 
 
 def roll_and_pitch(v: Any) -> Any:
     """The squared angular velocity of the base about its x and y axes [rad²/s²]."""
+    _check_velocity(v)
     return v[3] ** 2 + v[4] ** 2
 
 
@@ -92,6 +143,7 @@ def speed_error(v: Any, command: Any) -> Any:
 
     command: speeds forward and sideways [m/s], then others.
     """
+    _check_velocity(v)
     off = command[:2] - v[:2]
     return np.sqrt(np.sum(off**2))
 
@@ -101,4 +153,5 @@ def turning_error(v: Any, command: Any) -> Any:
 
     command: speeds forward, sideways [m/s] and turning [rad/s].
     """
+    _check_velocity(v)
     return np.abs(command[2] - v[5])

@@ -17,8 +17,14 @@ def near(error: Any, width: float) -> Any:
 
 
 def every(age: Any, steps: float) -> Any:
-    """True if `age` is a multiple of `steps`, and not 0."""
-    n = max(round(steps), 1)
+    """True if `age` is a multiple of `steps`, and not 0.
+
+    steps: a whole number of at least 1; rounding errors of a quotient such as 3.0 / 0.02 are accepted.
+    ValueError for others.
+    """
+    n = round(steps) if np.isfinite(steps) else 0
+    if n < 1 or abs(steps - n) > 1e-6 * n:
+        raise ValueError(f"every: steps must be a whole number of at least 1, got {steps!r}")
     return (age > 0.5) & (age - n * np.floor(age * (1.0 / n) + 0.5 / n) < 0.5)
 
 
