@@ -161,6 +161,29 @@ def test_a_closed_output_pipe_is_no_error():
     assert done.returncode == 0 and b"Traceback" not in done.stderr
 
 
+LAST_COLLECTIONS = """
+import atexit, gc, sys
+atexit.register(lambda: print(gc.get_freeze_count()))
+from warpdyn.cli.main import main
+sys.argv = ["warpdyn", "info", "cartpole"]
+main({arguments})
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "left_out"), [("None", True), ('["info", "cartpole"]', False)]
+)
+def test_a_command_ends_without_the_last_collections(arguments: str, left_out: bool):
+    """They took 0.3 s of each command. A program that calls `main` keeps them."""
+    done = subprocess.run(
+        [sys.executable, "-c", LAST_COLLECTIONS.format(arguments=arguments)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (int(done.stdout.split()[-1]) > 10_000) == left_out
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [

@@ -7,6 +7,8 @@ large.
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -43,6 +45,10 @@ COMMANDS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
+    if arguments is None:
+        # This process ends with the command. Without this, Python's last collections look through
+        # 130,000 objects that the imports made, which takes 0.3 s.
+        atexit.register(gc.freeze)
     try:
         return carry_out(parser(), arguments)
     except KeyboardInterrupt:
