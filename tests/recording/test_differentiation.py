@@ -273,6 +273,18 @@ def test_derivatives_of_numbers_are_zero() -> None:
     assert pullback([], [2.0], [1.0]) == []
 
 
+def test_the_derivative_of_a_number_with_respect_to_a_symbol_is_zero() -> None:
+    """The symbol is the only node of its program."""
+
+    @wd.kernel
+    def number(robot: Any, x: ()) -> Any:  # type: ignore[valid-type]
+        return np.stack([2.0])
+
+    x, cotangents = np.ones(3), np.ones((3, 1))
+    assert wd.jvp(number, PENDULUM, x, tangents={"x": x}).tolist() == [[0.0]] * 3
+    assert wd.vjp(number, PENDULUM, x, cotangents=cotangents).tolist() == [0.0] * 3
+
+
 def test_loops_that_end_early_have_no_derivatives() -> None:
     """Rolled or not, in both modes. Loops that read values stored by others have none either."""
 

@@ -37,6 +37,11 @@ def rewards_of(cube: np.ndarray, goal: np.ndarray, forces: Any = (0.0, 0.0)) -> 
     return rewards_on_numbers(TASK, q, goal=goal, pair_forces=pressed)
 
 
+def test_the_cube_of_the_model_lies_on_the_table() -> None:
+    """Its pose in the configuration "home", which pictures of the model show."""
+    assert TASK.model.configurations["home"][-7:-4] == pytest.approx([0.5, 0.0, SIDE / 2])
+
+
 def test_cubes_begin_at_random_places_on_the_table(env: Any) -> None:
     """Each has its own mass, friction and goal. The hand is open above it."""
     q, goal = env.carried["q"].numpy(), env.carried["goal"].numpy()
