@@ -241,3 +241,40 @@ def test_control_receives_a_bounded_action_and_the_time() -> None:
     s = TEXT._acting(fields | {"age": 3.0, "action": np.array([9.0, -0.5])}, key)
     assert s.time == pytest.approx(3.0 * TASK.step_seconds)
     assert [*map(float, s.action)] == [TASK.largest_action, -0.5]
+
+
+class Timed(Hold):
+    """Each function reads the time of the episode."""
+
+    scales = {"time": 1.0}  # noqa: RUF012
+    groups = {"policy": ("time",)}  # noqa: RUF012
+    noise = {}  # noqa: RUF012
+
+    def begin(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        return {**super().begin(robot, s), "updated": -1.0}
+
+    def update(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        return {"updated": s.time}
+
+    def observe(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        return {"time": np.stack([s.time])}
+
+    def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        return {"time": s.time}
+
+    def is_terminal(self, robot: Any, s: rl.Episode) -> Any:
+        return s.time > 2.5 * self.step_seconds
+
+
+def test_all_functions_of_a_step_read_the_same_time() -> None:
+    """The step's end: that of `update`, the reward, the end and the observation. The third step
+    ends the episode, and a new one is observed at its beginning."""
+    env, dt = rl.VecEnv(Timed(), 2), Timed().step_seconds
+    assert env.reset()[0].tolist() == [[0.0]] * 2
+    for k in (1, 2, 3):
+        observation, reward, terminated, _, _ = env.step(np.zeros((2, 2), dtype=np.float32))
+        assert terminated.tolist() == [k == 3] * 2
+        assert np.asarray(reward) == pytest.approx(k * dt * dt)
+        assert np.asarray(observation) == pytest.approx(k * dt if k < 3 else 0.0)
+        if k < 3:
+            assert np.asarray(env.carried["updated"]) == pytest.approx(k * dt)
