@@ -51,6 +51,24 @@ def test_a_wrong_value_and_a_wrong_derivative_are_noticed(monkeypatch: pytest.Mo
         assert (found.kind, found.reason) == ("different", "jvp")
 
 
+def test_rounding_divided_by_zero_is_no_difference() -> None:
+    """3 pi - 0.25 pi - 2.75 pi is a positive, negative or no rounding error: NumPy's sums in single
+    and double precision differ in its sign."""
+    body = "return np.einsum('ij,j->i', M, np.arctan2(x, y)) / 0.0"
+    text = fuzzing.function_of(body)
+    one = {
+        "x": np.zeros(3),
+        "y": -np.ones(3),
+        "M": np.array([[3.0, -0.25, -2.75], [-2.75, 0.75, -2.5], [-3.0, 2.5, 0.0]]),
+        "s": np.array(1.0),
+    }
+    kernel = wd.kernel(fuzzing.with_repeat(text))
+    environments = [one] * fuzzing.ENVIRONMENTS
+    assert fuzzing.difference(body, text, kernel, Random(0), environments) is None
+    other = [{**one, "M": one["M"] + np.eye(3)}] * fuzzing.ENVIRONMENTS
+    assert fuzzing.difference(body, lambda *_, **__: np.zeros(3), kernel, Random(0), other)
+
+
 def test_refusals_are_counted_by_their_reason() -> None:
     """The reason has no line, file or numbers."""
     error = wd.kernels.RecordingError("<expression 7>:2: np.sort has no form of 12 entries")
