@@ -276,6 +276,11 @@ REFUSED = {
         ValueError,
         '"panda_link0", 0.629769, could become',
     ),
+    "no mass": (
+        lambda: randomise(PANDA, 3, mass=scale(0, 1)),
+        ValueError,
+        '"panda_link0", 0.629769, could become 0;',
+    ),
     "negative factor": (
         lambda: randomise(PANDA, 3, mass=scale(1, 0.4, "normal")),
         ValueError,

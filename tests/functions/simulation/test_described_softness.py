@@ -272,6 +272,7 @@ def step_soft_pair(**numbers: Any) -> None:
         ({"impedance": (0.9, 1.5, 0.001, 0.5, 2.0)}, "must be five numbers as in solimp"),
         ({"impedance": (0.9, 0.95)}, "must be five numbers as in solimp"),
         ({"impedance": (0.9, 0.95, 0.001, 0.5, 0.0)}, "must be five numbers as in solimp"),
+        ({"impedance": (0.9, 0.95, 0.001, 0.5, 0.99)}, "a power of 1 or more"),
         ({"tangential": 0.5}, "leave out tangential, is_pyramidal and along"),
     ],
 )
@@ -284,6 +285,11 @@ def test_invalid_numbers_of_a_softness_are_refused(numbers: dict[str, Any], erro
 def test_a_softness_can_have_any_positive_width(width: float) -> None:
     """Impedances and the midpoint must be below 1, the width is a length."""
     step_soft_pair(impedance=(0.9, 0.95, width, 0.5, 2.0))
+
+
+@pytest.mark.parametrize("power", [1.0, 1.2, 6.0])
+def test_a_softness_can_have_any_power_of_one_or_more(power: float) -> None:
+    step_soft_pair(impedance=(0.9, 0.95, 0.001, 0.5, power))
 
 
 def test_invalid_numbers_of_a_soft_limit_are_refused() -> None:

@@ -155,6 +155,7 @@ def test_written_bytes_equal_those_of_rclpy(known, count, monkeypatch):
                 assert written.header.stamp == stamp and list(written.name) == ["a"] * count
     if count and known:
         assert isinstance(flat.message_with(np.zeros(count)), bytes)
+        assert isinstance(state.message_with(np.zeros(count), stamp), bytes)
 
 
 def test_a_huge_message_is_refused(monkeypatch):
