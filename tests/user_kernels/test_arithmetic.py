@@ -141,6 +141,26 @@ def test_a_remainder_is_below_its_divisor() -> None:
         assert np.array_equal(got, [x % by, x // by])
 
 
+def test_zero_quotients_and_remainders_have_numpys_sign() -> None:
+    """Without it, the angle of a remainder by `np.arctan2` was 0 where NumPy has pi."""
+
+    @wd.kernel
+    def parts(robot: Any, x: (), y: ()) -> Any:  # type: ignore[valid-type]
+        return np.stack([x // y, x % y, np.arctan2(0.0, x % y), x // -2, x % -2])
+
+    numbers = np.array([-2.5, -2.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0, 2.5])
+    x, y = (z.ravel() for z in np.meshgrid(numbers, numbers[np.abs(numbers) > 0]))
+    wanted = parts.text(None, x, y).T
+    for found in (
+        parts(wd.load_robot("cartpole"), x, y),
+        np.array(
+            [wd.oracle(parts, wd.load_robot("cartpole"), *row) for row in zip(x, y, strict=True)]
+        ),
+    ):
+        assert np.array_equal(found, wanted)
+        assert np.array_equal(np.signbit(found), np.signbit(wanted))
+
+
 @pytest.mark.parametrize(
     "name", ["sign", "rint", "floor_divide", "remainder", "power", "add", "subtract", "multiply"]
 )

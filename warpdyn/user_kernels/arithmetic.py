@@ -92,23 +92,25 @@ def divide_with_remainder(x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
 
     The quotient is rounded and may thus be one too large or too small. The remainder shows this.
     """
+    # Both operands change their sign for a negative divisor, and the remainder changes it back. So it
+    # is -0 there, as NumPy's.
+    turned = less(y, 0.0)
+    size, dividend = scalar.absolute(y), choose(turned, negative(x), x)
     ratio = divide(x, y)
     whole = scalar.floor(ratio)
-    rest = subtract(x, multiply(y, whole))
-    below = choose(less(0.0, y), _one_where(less(rest, 0.0)), _one_where(less(0.0, rest)))
-    above = choose(less(0.0, y), _one_where(less_equal(y, rest)), _one_where(less_equal(rest, y)))
-    step = choose(equal(y, 0.0), 0.0, add(below, negative(above)))
-    quotient, rest = subtract(whole, step), add(rest, multiply(y, step))
-    quotient = choose(equal(y, 0.0), ratio, add(quotient, subtract(rest, rest)))
-    if is_number(y) and math.isfinite(as_number(y)):
-        return quotient, rest
-    # Division by infinity: zero, or one step back if the signs differ.
-    infinite = both(equal(scalar.absolute(y), math.inf), less(scalar.absolute(x), math.inf))
-    differ = either(both(less(x, 0.0), less(0.0, y)), both(less(0.0, x), less(y, 0.0)))
-    return (
-        choose(infinite, choose(differ, -1.0, 0.0), quotient),
-        choose(infinite, choose(differ, y, x), rest),
-    )
+    rest = subtract(dividend, multiply(size, whole))
+    step = subtract(_one_where(less(rest, 0.0)), _one_where(less_equal(size, rest)))
+    step = choose(equal(y, 0.0), 0.0, step)
+    quotient, rest = subtract(whole, step), add(rest, multiply(size, step))
+    # The difference is NaN where the remainder is, and keeps a quotient of -0.
+    quotient = choose(equal(y, 0.0), ratio, subtract(quotient, subtract(rest, rest)))
+    if not (is_number(y) and math.isfinite(as_number(y))):
+        # Division by infinity: zero, or one step back if the signs differ.
+        infinite = both(equal(size, math.inf), less(scalar.absolute(x), math.inf))
+        differ = less(dividend, 0.0)
+        quotient = choose(infinite, choose(differ, -1.0, ratio), quotient)
+        rest = choose(infinite, choose(differ, size, dividend), rest)
+    return quotient, choose(turned, negative(rest), rest)
 
 
 def _one_where(condition: Any) -> Scalar:
