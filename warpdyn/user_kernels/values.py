@@ -376,7 +376,8 @@ def array_function(function: Callable[..., Any]) -> Callable[..., Any]:
     if form is None:
         names = ", ".join(sorted({each.__name__ for each in ARRAY_FUNCTIONS}))
         remedy = REMEDIES.get(function, f"there are {names}")
-        refuse(f"np.{function.__name__} has no form in a kernel; {remedy}")
+        name = f"{function.__module__}.{function.__name__}".replace("numpy", "np", 1)
+        refuse(f"{name} has no form in a kernel; {remedy}")
     return form
 
 
