@@ -51,11 +51,15 @@ def lend_header(programs: Path) -> None:
         shutil.copytree(parsed, programs / HEADERS, dirs_exist_ok=True)
 
 
+QUICK_END = "import atexit, gc; atexit.register(gc.freeze)\n"
+"""The beginning of a program that leaves out Python's last collections, which take 0.3 s."""
+
+
 def run(program: str, environment: dict[str, str], *arguments: str) -> tuple[str, list[str]]:
     """The output of a program: stdout, and the lines on stderr without Warp's lines about its
     driver."""
     done = subprocess.run(
-        [sys.executable, "-c", program, *arguments],
+        [sys.executable, "-c", QUICK_END + program, *arguments],
         env=environment,
         capture_output=True,
         text=True,
