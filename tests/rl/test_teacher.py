@@ -75,6 +75,7 @@ def test_a_teacher_of_another_task_or_robot_is_refused_by_name(
         ("quadruped_rough_onboard", "quadruped_rough", 83),
         ("humanoid_stand_onboard", "humanoid_stand", 45),
         ("humanoid_velocity_onboard", "humanoid_velocity", 50),
+        ("motion_tracking_onboard", "motion_tracking", 268),
     ],
 )
 def test_bundled_policies_can_teach_the_onboard_tasks(
