@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ AT_MARGIN = 0.1
 
 
 def near(error: Any, width: float) -> Any:
-    """exp(-error² / width²): 1 at zero error."""
+    """exp(-error² / width²): 1 at zero error. ValueError: the width is not positive."""
+    if isinstance(width, Real) and not width > 0.0:
+        raise ValueError(f"near: width must be positive, got {width!r}")
     error = np.asarray(error)
     return np.exp(-np.sum(error * error) / width**2)
 
@@ -29,12 +32,20 @@ def every(age: Any, steps: float) -> Any:
 
 
 def within(x: Any, lower: float, upper: float, margin: float) -> Any:
-    """1 between two bounds; outside it falls like a bell curve, to 0.1 at a distance of `margin`.
+    """1 between two bounds; outside it falls like a bell curve, to 0.1 at a distance of `margin`. With
+    a margin of 0 it is 0 outside.
 
     The function `tolerance` of the DeepMind Control Suite (Tassa et al., arXiv 1801.00690).
+    ValueError: `lower` is above `upper`, or the margin is negative.
     """
-    outside = beyond(x, lower, upper) / margin
-    return np.exp(np.log(AT_MARGIN) * outside**2)
+    if isinstance(lower, Real) and isinstance(upper, Real) and not lower <= upper:
+        raise ValueError(f"within: lower must be at most upper, got {lower!r} and {upper!r}")
+    if isinstance(margin, Real) and not margin >= 0.0:
+        raise ValueError(f"within: margin must be 0 or more, got {margin!r}")
+    outside = beyond(x, lower, upper)
+    if isinstance(margin, Real) and margin == 0.0:
+        return np.where(outside > 0.0, 0.0, 1.0)
+    return np.exp(np.log(AT_MARGIN) * (outside / margin) ** 2)
 
 
 def beyond(x: Any, lower: Any, upper: Any) -> Any:
