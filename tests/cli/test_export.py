@@ -104,6 +104,25 @@ def test_contradictory_options_are_refused(here: Path, capsys: pytest.CaptureFix
     for asked, said in (
         ([], "name at least one function, such as rnea"),
         (["rnea", "--joints", "a"], "--joints is for --ros2-control"),
+        (["rnea", "--python", "--no-libm"], "--no-libm is not for --python"),
+        (["rnea", "--python", "--bounded-loops"], "--bounded-loops is not for --python"),
     ):
         assert main(["export", "cartpole", *asked]) == 2
         assert said in capsys.readouterr().err
+
+
+def test_a_frame_that_no_kernel_reads_is_refused(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The Jacobians of all links were written. The link of a function follows a colon."""
+    (here / "mine.py").write_text(
+        "import warpdyn as wd\n\n\n@wd.kernel\ndef damped(robot, q, v):\n    return -v\n\n\n"
+        '@wd.kernel\ndef reach(robot, q, *, frame="tip"):\n    return robot.fk(q, frame=frame)\n'
+    )
+    for functions in ("jacobian", "jacobian:tip", "mine.py:damped", "rnea,mine.py:damped"):
+        assert main(["export", "double_pendulum", functions, "--frame", "upper_rod"]) == 2
+        assert "the link of a function follows a colon" in capsys.readouterr().err
+    assert not list(here.glob("*.hpp"))
+    functions = "mine.py:reach,rnea"
+    assert main(["export", "double_pendulum", functions, "--frame", "upper_rod"]) == 0
+    assert "/// frame = upper_rod\n" in (here / "double_pendulum.hpp").read_text()

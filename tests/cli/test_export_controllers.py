@@ -51,6 +51,10 @@ def test_a_package_may_have_some_laws(here: Path, capsys: pytest.CaptureFixture[
         (["--ros2-control", "out", "--joints", "knee"], "panda has no joint 'knee'"),
         (["--ros2-control", "out", "--base", "floating"], "has a free base"),
         (["--ros2-control", "out", "--frame", "knee"], "knee"),
+        (
+            ["joint_impedance", "my.py:hold", "--ros2-control", "out", "--frame", "panda_hand"],
+            "none of the laws has an option frame",
+        ),
         (["rnea", "--joints", "panda_joint1"], "--joints is for --ros2-control"),
         ([], "name at least one function"),
     ],

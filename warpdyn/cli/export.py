@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,11 @@ from ..labels.named_functions import is_public, named_function
 from ..model import Model
 from ..user_kernels.loading import names_a_kernel
 from .command_line import UserError, read_model, refuse_immobile, user_errors
-from .own_kernels import ChosenKernel
+from .own_kernels import ChosenKernel, reads_frame
 from .shared_options import KERNEL, Commands, add_command, add_kernel_options, add_robot
+
+NOT_OF_A_MODULE = {"no_libm": "--no-libm", "bounded_loops": "--bounded-loops"}
+"""Options that a Python module does not have."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -56,7 +60,8 @@ def add_parser(commands: Commands) -> None:
     sub.add_argument("--ros2-control", type=Path, metavar="DIR", help=text)
     text = "joints that the controllers command, in order; default: all"
     sub.add_argument("--joints", action="append", default=[], metavar="A,B,...", help=text)
-    sub.add_argument("--no-libm", action="store_true", help="include no <cmath> or <math.h>")
+    text = "include no <cmath> or <math.h>; not with --python"
+    sub.add_argument("--no-libm", action="store_true", help=text)
     text = "allow loops that end early, so that times depend on arguments; not with --python"
     sub.add_argument("--bounded-loops", action="store_true", help=text)
     sub.add_argument("--force", action="store_true", help="replace a file that exists")
@@ -72,6 +77,9 @@ def export_code(args: argparse.Namespace) -> int:
         return export_controllers(args, model)
     if args.joints:
         raise UserError("--joints is for --ros2-control")
+    for name, option in NOT_OF_A_MODULE.items():
+        if args.python and getattr(args, name):
+            raise UserError(f"{option} is not for --python, only for headers")
     calls = _functions(args, model)
     dtype: Precision = "float32" if args.float32 else "float64"
     language: ExportLanguage = "c" if args.c else "c++"
@@ -121,6 +129,12 @@ def _functions(args: argparse.Namespace, model: Model) -> dict[str, Callable[...
         if name in calls:
             raise UserError(f"two functions would be called {name}: name each once")
         calls[name] = call
+    own = [each.func for each in calls.values() if isinstance(each, partial)]
+    if args.frame and not any(reads_frame(kernel) for kernel in own):
+        raise UserError(
+            "--frame is for the option frame of a kernel of your own; the link of a function follows "
+            "a colon, jacobian:LINK"
+        )
     return calls
 
 

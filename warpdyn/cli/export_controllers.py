@@ -13,7 +13,7 @@ from ..model import Model
 from ..model.names import spelling_hint
 from ..user_kernels.loading import names_a_kernel
 from .command_line import UserError, find_frame
-from .own_kernels import ChosenKernel
+from .own_kernels import ChosenKernel, reads_frame
 from .workload import furthest_link
 
 EXCLUDED = {
@@ -60,4 +60,7 @@ def chosen_laws(args: argparse.Namespace, model: Model) -> Sequence[ControllerLa
                 f"there is no law {name!r}{hint} (the laws are {', '.join(known)}, or your own, "
                 "my.py:impedance)"
             )
+    # Without names there are all laws, of which one has a frame.
+    if args.frame and laws and not any(reads_frame(law.kernel) for law in laws):
+        raise UserError(f"--frame {args.frame}: none of the laws has an option frame")
     return laws or list(known.values())

@@ -159,6 +159,11 @@ def options_of(kernel: OwnKernel, args: argparse.Namespace, model: Model) -> dic
     return options
 
 
+def reads_frame(function: Any) -> bool:
+    """True if a function is a user's kernel with the option frame, which `--frame` sets."""
+    return isinstance(function, OwnKernel) and "frame" in function.signature.defaults
+
+
 def kind_of(name: str) -> str:
     """The kind of state of an array by its name: q, v, a, tau, or an empty string."""
     stem = name.partition("_")[0].rstrip("0123456789")
