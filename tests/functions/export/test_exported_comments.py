@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
 import pytest
+from loop_robots import four_bar
 
 import warpdyn as wd
 
@@ -75,3 +77,54 @@ def test_conversions_from_other_libraries_do_not_have_the_models_conventions() -
     assert "quaternions are x y z w" in comment_of(text, "forces")  # q is always that of the model
     assert "source = drake" in comment_of(text, "theirs")
     assert "source = mujoco" in comment_of(text, "forces")
+
+
+def test_derivatives_are_not_called_torques() -> None:
+    """Their result was `tau`, described as joint torques, and the comment did not say by what."""
+    model = wd.load_robot("cartpole")
+    by_v = partial(wd.derivatives, wd.rnea, wrt="v")
+    text = wd.export(model, {"by_q": partial(wd.derivatives, wd.rnea), "by_v": by_v})
+    found = comment_of(text, "by_q")
+    assert "tau_by_q: derivative by q, the last dimension, 2 x 2" in found
+    assert "torques and forces" not in found
+    assert "tau_by_v: derivative by v, the last dimension, 2 x 2" in comment_of(text, "by_v")
+
+
+def test_a_jacobian_at_a_point_says_so() -> None:
+    """The comment said that it is at the link's origin, and did not name the point."""
+    model = wd.load_robot("cartpole")
+    hand = partial(wd.jacobian, frame="pole")
+    calls = {"origin": hand, "point": partial(hand, point=(0.0, 0.25, -1.0))}
+    calls |= {"array": partial(hand, point=np.zeros((1, 3)), reference="local")}
+    text = wd.export(model, calls)
+    assert "in the world's axes, at the link's origin" in comment_of(text, "origin")
+    found = comment_of(text, "point")
+    assert "point = 0.0, 0.25, -1.0" in found and "in the world's axes, at the point" in found
+    found = comment_of(text, "array")
+    assert "point: in the link's frame [m], 3" in found
+    assert "reference = local, in the link's axes, at the point" in found
+
+
+def test_lists_of_names_and_missing_checks_are_in_the_comment() -> None:
+    """Rows of a result are those of the named links, and C does not check that loops are closed."""
+    model = wd.load_robot("double_pendulum")
+    rods = ["lower_rod", "upper_rod"]
+    calls = {
+        "poses": partial(wd.fk, frames=rods),
+        "regressor": partial(wd.joint_torque_regressor, links=rods),
+    }
+    text = wd.export(model, calls)
+    assert "frames = lower_rod, upper_rod" in comment_of(text, "poses")
+    assert "links = lower_rod, upper_rod" in comment_of(text, "regressor")
+    words = "The result is not checked here; the function of Python raises an error"
+    text = wd.export(four_bar(), {"close": partial(wd.loops.close, most_steps=3)})
+    assert words in comment_of(text, "close")
+    free = partial(wd.loops.close, most_steps=3, check=False)
+    assert words not in wd.export(four_bar(), {"close": free})
+
+
+def test_a_list_that_is_an_argument_is_no_option() -> None:
+    """Gravity in a partial is an argument of the C function, which has no default."""
+    moon = partial(wd.gravity_torques, gravity=(0.0, 0.0, -1.62))
+    found = comment_of(wd.export(wd.load_robot("cartpole"), {"hold": moon}), "hold")
+    assert "gravity: acceleration of free fall" in found and "gravity =" not in found

@@ -19,7 +19,7 @@ from ...codegen.exported_header import (
 )
 from ...codegen.portable import LOCAL, RESERVED, most_steps_of_ending_loops, refusal_reason
 from ...codegen.portable_style import Style
-from ...execution.request.call import Call, input_shapes
+from ...execution.request.call import Call, ResultCheck, input_shapes
 from ...execution.request.evaluate import record_call
 from ...model import Model
 from ...model.coordinate_ranges import orientation_columns
@@ -42,6 +42,7 @@ ABOUT = {
     "v": "velocity [rad/s, m/s], {}",
     "a": "acceleration [rad/s^2, m/s^2], {}",
     "tau": "joint torques and forces [N m, N], {}",
+    "point": "in the link's frame [m], {}",
     "gravity": "acceleration of free fall in the world's axes [m/s^2], {}",
     "pose": "homogeneous transform, link axes to those of the world or of relative_to [m], {}",
     "J": "rows: linear, then angular [m, rad a unit of v], {}",
@@ -76,6 +77,12 @@ MEANINGS = {
     ("reference", "local_world_aligned"): "in the world's axes, at the link's origin",
 }
 """Descriptions of the frames of results, by option."""
+
+AT_A_POINT = {
+    ("reference", "local"): "in the link's axes, at the point",
+    ("reference", "local_world_aligned"): "in the world's axes, at the point",
+}
+"""The same for results at a point of the link."""
 
 
 def export(
@@ -210,8 +217,7 @@ def _export_function(
     inputs = {x: _array_name(x) for x in program.inputs}
     results: dict[str, str] = {}
     for result in program.results:
-        wanted = RESULTS.get(call.name, "out") if len(program.results) == 1 else result
-        written = _array_name(wanted)
+        written = _array_name(_result_label(call, result, len(program.results) == 1))
         results[result] = f"{written}_out" if written in inputs.values() else written
     # An array that is both an input and a result has two C arguments, so the result gets a suffix.
     # Link names may still map to the same identifier.
@@ -225,6 +231,15 @@ def _export_function(
     exported = ExportedFunction(name, program, inputs, results, ())
     labels = {c: label for label, c in (*inputs.items(), *results.items())}
     return replace(exported, about=_comment(exported, labels, function, call))
+
+
+def _result_label(call: Call[Any], result: str, single: bool) -> str:
+    """The name of a result: that of a usual symbol for the only result, and for its derivatives,
+    "tau by q"."""
+    usual = RESULTS.get(call.name, "out")
+    if call.derivatives:
+        return f"{usual}{result.removeprefix('out')}" if result.startswith("out by ") else result
+    return usual if single else result
 
 
 def _comment(
@@ -243,17 +258,29 @@ def _comment(
         lines += wrap(f"{c}: {_about_array(call, labels[c], c, shape)}", 92)
     # Options of a conversion, such as its source, are only in the partial.
     keywords = function.keywords if isinstance(function, partial) else {}
-    more = [(n, x) for n, x in keywords.items() if n not in {**dict(call.options), **call.arrays}]
-    for option in (*call.options, *more):
-        if isinstance(option[1], (str, int, float)):
-            meaning = f", {MEANINGS[option]}" if option in MEANINGS else ""
-            lines += wrap(f"{option[0]} = {option[1]}{meaning}", 92)
+    at_a_point = keywords.get("point") is not None
+    meanings = MEANINGS | AT_A_POINT if at_a_point else MEANINGS
+    # Lists of names are columns or records in the call, and names in the partial.
+    inputs = {**call.arrays, **program.inputs}
+    named = {n: _listed(x) for n, x in keywords.items() if n not in inputs}
+    for name_of_option, x in {**dict(call.options), **named}.items():
+        if isinstance(x, (str, int, float)):
+            meaning = meanings.get((name_of_option, str(x)), "")
+            lines += wrap(f"{name_of_option} = {x}{meaning and ', '}{meaning}", 92)
+    if isinstance(call.named, ResultCheck):
+        lines.append("The result is not checked here; the function of Python raises an error if it is wrong.")
     lines.append(f"{program.operations} operations, {len(program.angles)} sines and cosines.")
     if steps := most_steps_of_ending_loops(program):
         lines.append(
             f"Loops of at most {steps} steps end early: its time depends on its arguments."
         )
     return lines
+
+
+def _listed(x: Any) -> Any:
+    """Names or numbers of a list on one line; anything else as it is."""
+    plain = isinstance(x, (list, tuple)) and all(isinstance(each, (str, int, float)) for each in x)
+    return ", ".join(map(str, x)) if plain and x else x
 
 
 def _about_array(call: Call[Any], label: str, name: str, shape: tuple[int, ...]) -> str:
@@ -266,6 +293,9 @@ def _about_array(call: Call[Any], label: str, name: str, shape: tuple[int, ...])
     if kind[0] == "f_ext":
         whose = kind[2] or "each link, in the order of the model"
         return f"force, then torque about its origin, in its axes [N, N m], {_shape(shape)}, on {whose}"
+    by = label.partition(" by ")[2] if call.derivatives else ""
+    if by:
+        return f"derivative by {by}, the last dimension, {_shape(shape)}"
     text = _meaning(call, name, shape).format(_shape(shape))
     # Conversions have arrays in the conventions of other libraries, and kernels of users have any.
     own = call.identity is not None
