@@ -105,7 +105,8 @@ def test_calls_refuse_params_that_do_not_fit() -> None:
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_invalid_rows_of_params_are_refused(library: str) -> None:
     """They are masks of a wrong length, entries instead of rows, rows that do not exist, kinds that
-    libraries read in different ways, and iteration over params."""
+    libraries read in different ways, indices of two dimensions, which exchanged dimensions (those of
+    gravity without a word), and iteration over params."""
     torch = pytest.importorskip("torch")
     usable(library, "cpu")
     params = draw_params(library)
@@ -119,6 +120,8 @@ def test_invalid_rows_of_params_are_refused(library: str) -> None:
         (1.5, TypeError, "whole numbers, or a mask of truth values; got float64"),
         ([1.0, 2.0], TypeError, "whole numbers, or a mask of truth values; got float64"),
         ({1, 2}, TypeError, "whole numbers, or a mask of truth values; got object"),
+        ([[0, 1], [2, 3]], ValueError, r"one dimension of environments; .* shape \(2, 2\)"),
+        (torch.tensor([[0, 1]]), ValueError, r"one dimension of environments; .* shape \(1, 2\)"),
         (torch.tensor([1, 0], dtype=torch.uint8), TypeError, "got torch.uint8"),
     ):
         with pytest.raises(kind, match=words):

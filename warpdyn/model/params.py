@@ -190,10 +190,7 @@ def _row_index(which: Any, envs: int | None) -> Any:
     if not hasattr(which, "dtype"):
         which = np.asarray(which, dtype=int if isinstance(which, list) and not which else None)
     kind = dtype_name(which.dtype)
-    if str(which.dtype) == "torch.uint8" or not (kind == "bool" or "int" in kind):
-        raise TypeError(
-            f"rows of params are whole numbers, or a mask of truth values; got {which.dtype}"
-        )
+    _check_index(which, kind)
     if isinstance(which, np.ndarray):  # Torch takes neither reversed arrays nor unsigned numbers
         which = np.array(which, bool if kind == "bool" else np.int64, order="C")
     if kind == "bool":
@@ -202,6 +199,19 @@ def _row_index(which: Any, envs: int | None) -> Any:
     if envs is not None and isinstance(index, (int, np.ndarray)):
         _check_rows(np.atleast_1d(index), envs)
     return index
+
+
+def _check_index(which: Any, kind: str) -> None:
+    if str(which.dtype) == "torch.uint8" or not (kind == "bool" or "int" in kind):
+        raise TypeError(
+            f"rows of params are whole numbers, or a mask of truth values; got {which.dtype}"
+        )
+    if which.ndim > 1 and kind != "bool":
+        raise ValueError(
+            "rows of params are a list of whole numbers, as params have one dimension of "
+            f"environments; got an index of shape {tuple(which.shape)}: use idx.reshape(-1) here and "
+            "for the other arrays of the call"
+        )
 
 
 def _check_rows(rows: np.ndarray, envs: int) -> None:
