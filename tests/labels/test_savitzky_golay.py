@@ -123,6 +123,41 @@ def test_decreasing_time_is_refused() -> None:
         episodes_of(t, np.zeros(40))
 
 
+@pytest.mark.parametrize(
+    ("stamps", "error"),
+    [
+        (np.arange(40) * 10_000_000, r"rows are 1e\+07 s apart \(median\).*--columns time=t:ns"),
+        (np.arange(40) * 1001.0, r"rows are 1001 s apart"),
+        (1.7e12 + np.arange(40) * 10.0, r"the last at 1\.7e\+12 s"),
+    ],
+)
+def test_times_in_other_units_are_refused(stamps: np.ndarray, error: str) -> None:
+    """Nanoseconds that were read as seconds gave rates near zero without a word. With their unit
+    they are seconds, and a long pause is no unit."""
+    with pytest.raises(ValueError, match=error):
+        episodes_of(stamps)
+    finder = EpisodeFinder({"time": "t"})
+    finder.add(np.arange(40) * 10_000_000, None, 1e-9)
+    assert np.allclose(finder.all_episodes().dt, 0.01)
+    paused = episodes_of(np.concatenate([np.arange(20) * 0.01, 1e6 + np.arange(20) * 0.01]))
+    assert np.isnan(paused.dt).all()
+
+
+def test_times_that_are_too_coarse_are_refused() -> None:
+    """Seconds since 1970 in float32 are 128 s apart. They counted as even: steps of 10 ms over ten
+    minutes had a length that was wrong by 6 %."""
+    stamps = (1.7e9 + np.arange(60_000) * 0.01).astype(np.float32)
+    with pytest.raises(
+        ValueError, match=r"column t is too coarse: .* 1\.3e\+02 s apart, and rows 0"
+    ):
+        episodes_of(stamps)
+    with pytest.raises(ValueError, match="too coarse"):
+        finder = EpisodeFinder({"time": "t"})
+        finder.add(1000 * stamps, None, 1e-3)
+        finder.all_episodes()
+    assert np.allclose(episodes_of(1.7e9 + np.arange(60_000) * 0.01).dt, 0.01, rtol=1e-6)
+
+
 @pytest.mark.parametrize("stamps", [[0.0, 0.01, 0.01, 0.02], [0.5, 0.5, 0.5]])
 def test_equal_time_stamps_are_refused(stamps: list[float]) -> None:
     with pytest.raises(ValueError, match="column t does not increase between rows 0 and"):

@@ -43,8 +43,6 @@ NUMBERS = {
     },
     "trajectory": {
         "RATE": 50.0,
-        "LONG": 1000.0,
-        "LATE": 1e11,
     },
     "trajectory_files": {
         "LARGEST": 2147483648,

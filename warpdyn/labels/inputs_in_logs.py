@@ -259,9 +259,7 @@ class Inputs:
         finder, begin = EpisodeFinder(names), 0
         for part in self.log.parts(list(names.values()), rows, False):
             t = finite(self.time, part.numbers[self.time], begin)
-            if self.unit != 1.0:
-                t = t.astype(np.float64) * self.unit
-            finder.add(t, part.numbers[self.episode] if self.episode else None)
+            finder.add(t, part.numbers[self.episode] if self.episode else None, self.unit)
             begin += part.rows
         if not begin:
             raise LogError("it has no rows")

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..logs.records import LATE, LONG
+
 BLOCK = 4096
 """Number of rows at a time, so that the sums stay in the cache."""
 
@@ -200,12 +202,18 @@ class EpisodeFinder:
         self._starts: list[int] = []
         self._stamps: list[list[float]] = []
         """For each episode: the first stamp, the last, the shortest step and the longest."""
-        self._spacing = 0.0
+        self._spacing = self._latest = 0.0
+        self._steps: list[float] = []
+        """Median steps of the parts [s]."""
 
-    def add(self, t: np.ndarray, episode: np.ndarray | None) -> None:
-        """Add the next rows: time [s], and the episode's number."""
-        self._spacing = max(self._spacing, float(np.spacing(np.abs(t).max())))
-        t = t.astype(np.float64)
+    def add(self, t: np.ndarray, episode: np.ndarray | None, unit: float = 1.0) -> None:
+        """Add the next rows: time in a unit [s], and the episode's number."""
+        latest = np.abs(t).max()
+        self._spacing = max(self._spacing, float(np.spacing(latest)) * unit)
+        t = t.astype(np.float64) * unit
+        self._latest = max(self._latest, float(latest) * unit)
+        if len(t) > 1:
+            self._steps.append(float(np.median(np.diff(t))))
         number = np.zeros(len(t)) if episode is None else episode
         changes = np.flatnonzero(np.diff(number)) + 1
         goes_on = self._last is not None and number[0] == self._last[1]
@@ -226,7 +234,9 @@ class EpisodeFinder:
         self._rows += len(t)
 
     def all_episodes(self) -> Episodes:
-        """All episodes; ValueError if time does not increase within one."""
+        """All episodes; ValueError if time does not increase within one, is not in seconds, or is
+        too coarse for the length of a step."""
+        self._refuse_ticks()
         starts = np.array(self._starts, dtype=np.int64)
         ends = np.append(starts[1:], self._rows)
         begin, end, shortest, longest = np.array(self._stamps, dtype=float).reshape(-1, 4).T
@@ -246,4 +256,20 @@ class EpisodeFinder:
                 f"column {self._names['time']} does not increase between rows {starts[k]} "
                 f"and {ends[k]}; {remedy}"
             )
+        coarse = even & (self._spacing > EVEN * (end - begin))
+        if coarse.any():
+            k = int(np.argmax(coarse))
+            raise ValueError(
+                f"column {self._names['time']} is too coarse: its numbers near {self._latest:.9g} s are "
+                f"{self._spacing:.2g} s apart, and rows {starts[k]} to {ends[k] - 1} last "
+                f"{end[k] - begin[k]:.2g} s; write it in float64, or as seconds since the start"
+            )
         return Episodes(starts, ends, np.where(even, dt, np.nan))
+
+    def _refuse_ticks(self) -> None:
+        step, name = float(np.median(self._steps)) if self._steps else 0.0, self._names["time"]
+        if step > LONG or self._latest > LATE:
+            raise ValueError(
+                f"column {name} is read in seconds, and its rows are {step:g} s apart (median), the "
+                f"last at {self._latest:.9g} s; name its unit, such as --columns time={name}:ns"
+            )

@@ -9,6 +9,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+LONG, LATE = 1000.0, 1e11
+"""A median step and a time [s] that no log has; the time is in the year 5138. Microseconds of rates
+up to 1 kHz, nanoseconds, and stamps in milliseconds since 1970 are above."""
+
 
 class LogError(Exception):
     """A file cannot be read, or not be labelled. The message is one line with the reason and the

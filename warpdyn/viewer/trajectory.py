@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..functions.manifold import interpolate
+from ..logs.records import LATE, LONG
 from ..model import Model
 from ..model.coordinate_ranges import continue_angles
 from ..model.structure import start_of
@@ -16,10 +17,6 @@ from .stage import ViewerError
 
 RATE = 50.0
 """Rows per second if there are no times."""
-
-LONG, LATE = 1000.0, 1e11
-"""A median step and a time [s] that no trajectory has; the time is in the year 5138. Microseconds of
-rates up to 1 kHz, nanoseconds, and stamps in milliseconds since 1970 are above."""
 
 
 class Trajectory:
