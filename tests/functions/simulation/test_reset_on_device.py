@@ -72,6 +72,15 @@ def test_values_for_chosen_rows_are_assigned_in_order(library: str, device: str)
                 )
 
 
+def test_a_wrong_width_is_refused_with_the_number_of_rows(device: str) -> None:
+    """The error for a mask, whose rows are not counted, names the shape for all environments."""
+    usable("torch", device)
+    mask, q = ROWS["mask"], make_array("torch", np.zeros((ENVS, 2), np.float32), device)
+    values = {"q": np.zeros((ENVS, 3), np.float32)}
+    with pytest.raises(ValueError, match=r"q must be \(2,\) or \(5, 2\), got \(5, 3\)"):
+        reset_on_device(library_of(q), mask, None, {"q": q}, values)
+
+
 SCENE = wd.load_robot("cartpole").with_object(
     "cube", wd.description.Box(0.1, 0.1, 0.1), mass=0.5, pose=(1, 0, 0.05)
 )

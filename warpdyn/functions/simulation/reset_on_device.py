@@ -23,9 +23,9 @@ def reset_on_device(
 
     where: None for all rows; a mask (envs,) or indices (n,), of NumPy or on the device.
     count: the number of rows; None for a mask.
-    values: for some of the arrays, by name: (width,) for all rows, (envs, width) for their own
-    rows, or (n, width), one for each chosen row. A mask with n rows is read on the host, because its
-    rows have to be counted. Nothing else waits.
+    values: for some of the arrays, by name: (width,) for all rows, (envs, width) with a row for each
+    environment, or (n, width) with a row for each chosen one. With the last form a mask is read on
+    the host, because its rows have to be counted. Nothing else waits for the device.
     """
     envs = next(iter(arrays.values())).shape[0]
     given = {
@@ -41,7 +41,8 @@ def reset_on_device(
     for name, shape in shapes.items():
         width = arrays[name].shape[1]
         if shape not in ((width,), (envs, width), (count, width)):
-            raise ValueError(f"{name} must be ({width},) or ({count}, {width}), got {shape}")
+            rows = envs if count is None else count
+            raise ValueError(f"{name} must be ({width},) or ({rows}, {width}), got {shape}")
     # These arrays live until the launch is on its stream.
     given = {name: _of_kind(library, x, arrays[name]) for name, x in given.items()}
     writes = [
