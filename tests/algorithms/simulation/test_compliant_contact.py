@@ -187,3 +187,20 @@ def test_a_contact_uses_its_normal_row_and_then_its_tangential_rows() -> None:
     found = compliant_contacts(case.contacts, case.surface, rows, free, free, H)
     wanted = [[3 * k + 2, 3 * k, 3 * k + 1] for k in range(len(FEET))]
     assert [each.rows_used for each in found] == wanted
+
+
+@pytest.mark.parametrize("dissipation", [0.0, 0.02])
+def test_a_stiffness_beyond_the_bound_acts_like_the_bound(dissipation: float) -> None:
+    """At rest, a point sinks by force / stiffness up to 4 pi² / (w h (h + dissipation))."""
+    mass, inverse_mass = factorise(np.diag([2.0] * 3).tolist()), 0.5
+    bound = 4.0 * math.pi**2 / (inverse_mass * H * (H + dissipation))
+    point = PointContact(-1e-3, 0, None)
+    rows = rows_of(np.eye(3).tolist(), mass)
+
+    def compliance(stiffness: float) -> float:
+        surface = Surface([0.8], stiffness, dissipation, 1.0)
+        (contact,) = compliant_contacts([point], surface, rows, [0.0] * 3, [0.0] * 3, H)
+        return float(contact.R_n) * H * (H + dissipation)
+
+    assert compliance(0.99 * bound) == pytest.approx(1.0 / (0.99 * bound), rel=1e-12)
+    assert compliance(100.0 * bound) == pytest.approx(1.0 / bound, rel=1e-12)

@@ -22,7 +22,7 @@ from .soft_stops import SoftPoint, point_row
 
 NEAR_RIGID = 1.0 / (4.0 * math.pi**2)
 """Least compliance of a contact, relative to its inverse mass w: SAP's beta² / (4 pi²) with beta =
-1, section V.B. It makes stiffness above 4 pi² / (w h²) inert."""
+1, section V.B. A stiffness above 4 pi² / (w h (h + dissipation)) in the ground acts like this one."""
 
 BETWEEN_BODIES = 0.1
 """The same between bodies. With the ground's value, piles of three cubes on rigid ground tremble at
@@ -30,8 +30,8 @@ four sweeps; with this one piles of five stand at steps of 2 and of 5 ms."""
 
 STICTION = 1e-4
 """Compliance of sticking, relative to w: SAP's sigma, a tenth of the paper's value. A standing
-robot creeps in proportion to it: a quadruped by 0.4 mm a minute. The sweeps converge as well as
-with the paper's value."""
+robot creeps in proportion to this compliance: a quadruped by 0.4 mm a minute. The sweeps converge
+as well as with the paper's value."""
 
 REBOUND = 2.0 * 9.81
 """Approach speed divided by h above which a point rebounds [m/s²]: a point at rest on the ground
@@ -45,7 +45,7 @@ class Surface(NamedTuple):
     """Contact parameters of one environment.
 
     `friction`: coefficient of each point. `stiffness` k [N/m]; `dissipation` tau_d [s], acts inside
-    the ground only: above it a foot would be caught in the air. `push_out`: the largest speed at
+    the ground only, because above the ground it would hold a foot in the air. `push_out`: the largest speed at
     which a point is pushed out of the ground [m/s]. `restitution`: the part of its normal velocity
     with which each point leaves after an impact (Newton); None: no rebounds. `least_compliance`:
     relative to the contact's inverse mass. `torsional`, `rolling`: coefficients of the moments of
