@@ -33,7 +33,7 @@ def make_realtime(
     refused = []
     try:
         for thread in _threads() if threads is None else threads:
-            with suppress(ProcessLookupError):  # it has ended meanwhile
+            with suppress(ProcessLookupError):  # the thread has ended meanwhile
                 (schedule or _first_in_first_out)(thread)
     except OSError as error:
         refused.append(
@@ -51,9 +51,9 @@ def make_realtime(
 
 
 def is_lock_lasting(limit: int, capabilities: int) -> bool:
-    """True if no limit [B] ends a lock of all present and future memory. Under a limit, the lock may
-    succeed now. A later allocation beyond the limit, such as that of another model, would then fail and
-    end the process."""
+    """True if no limit [B] applies to a lock of all present and future memory. With a limit, the lock
+    may succeed now, but a later allocation beyond the limit, such as that of another model, would
+    fail and end the process."""
     return limit == resource.RLIM_INFINITY or bool(capabilities >> CAP_IPC_LOCK & 1)
 
 

@@ -1,5 +1,5 @@
-"""A simulated hand that leads an arm: it opens the brakes once torques arrive, and pulls two joints
-to and fro like a spring, as a person would who watches the arm."""
+"""A simulated hand that leads an arm. Once torques arrive, it opens the brakes and pulls two joints
+back and forth through a spring, like a person who watches the arm."""
 
 from __future__ import annotations
 

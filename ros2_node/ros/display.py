@@ -55,8 +55,8 @@ class Display:
         self._joint_names.publish(String(data="\n".join(model.joint_names)))
 
     def show(self, fleet: Fleet, stamps: Sequence[Time], now: float) -> None:
-        """Publish outputs of fresh states: of the robots, and of a batch that has not been shown
-        yet."""
+        """Publish the outputs of robots with fresh states, and those of a batch that has not been
+        published yet."""
         timeout = fleet.settings.state_timeout
         fresh = [i for i, robot in enumerate(fleet.robots) if robot.age(now) <= timeout]
         if fresh:

@@ -62,11 +62,13 @@ class GateServices:
             robot.start()
 
     def watch(self, steady: float) -> None:
-        """Ask controllers, process their answers, start robots; call it often."""
+        """Ask controllers, process their answers and start robots. Must be called often."""
         self._controllers.watch(steady)
         for i, robot in enumerate(self._supervisor.robots if self._controllers else ()):
             verdict = self._asked.get(i)
-            if robot.gate.phase not in STARTING:  # closed meanwhile, or of another model
+            if (
+                robot.gate.phase not in STARTING
+            ):  # the gate was closed meanwhile, or belongs to another model
                 self._asked.pop(i, None)
             elif verdict is None:
                 if robot.status(self._supervisor.clock.now) is Status.READY:
@@ -81,7 +83,7 @@ class GateServices:
             self._supervisor.robots[i].withdraw()
             return
         good, text = self._supervisor.enable([i], True, self._now(steady), steady)
-        if good:  # else it is asked again, for example if its state has just become stale
+        if good:  # else the controller is asked again, for example if a state has just become stale
             self._log.info("; ".join(filter(None, [f"started: {text}", verdict.remark])))
 
     def enable(self, robots: list[int], request: SetBool.Request) -> Answer:
@@ -98,7 +100,7 @@ class GateServices:
         return good, text
 
     async def enable_in_order(self, robots: list[int], request: SetBool.Request) -> Answer:
-        """~/enable, once the controllers have said in which order they take the joints."""
+        """Answer ~/enable, after the controllers have reported the order of their joints."""
         verdicts: list[Verdict] = []
         asked_of, closings = list(self._supervisor.robots), [self._closings[i] for i in robots]
         if request.data and self._supervisor.robots:

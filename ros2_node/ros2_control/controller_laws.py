@@ -34,28 +34,29 @@ class ControllerLaw:
     springs: tuple[str, ...] = ()
     """Inputs that must be positive semidefinite matrices."""
     repels: bool = False
-    """True if joints are pushed back before their position limits, unless a parameter forbids it."""
+    """True if the controller pushes joints back before their position limits, unless a parameter forbids
+    this."""
     example: Callable[[Model], Mapping[str, list[float]]] = lambda model: {}
     """Values of inputs without a default, for the example of parameters."""
 
     @property
     def class_name(self) -> str:
-        """Its name in the names of C++ classes: JointImpedance."""
+        """The law's name in C++ class names, such as JointImpedance."""
         return "".join(word[:1].upper() + word[1:] for word in self.name.split("_"))
 
     @property
     def frame(self) -> str | None:
-        """The link whose pose it holds."""
+        """The link whose pose the law holds."""
         return self.options.get("frame") if "pose_desired" in self.kernel.signature.arrays else None
 
     @property
     def tracks_positions(self) -> bool:
-        """True if it reads a wanted position, from which the robot may not be too far."""
+        """True if the law reads a desired position, from which the robot must not be too far."""
         return "q_desired" in self.kernel.signature.arrays
 
     @property
     def moves_posture(self) -> bool:
-        """True if it reads a posture, which follows the wanted position at joint speed."""
+        """True if the law reads a posture, which follows the desired position at joint speed."""
         return "q_posture" in self.kernel.signature.arrays and not self.tracks_positions
 
     def inputs(self, model: Model) -> dict[str, tuple[int, ...]]:

@@ -19,8 +19,8 @@ class ArticulatedJoint:
     D: list[list[Scalar]]
     u: list[Scalar]
     felt: int | None = None
-    """The entry of a motion in which the joint alone moves the body, if it is one and has no rotor:
-    the parent feels no inertia there."""
+    """Index of the only entry of a motion that the joint changes, if there is just one and the joint
+    has no rotor. The parent feels no inertia in this entry."""
 
     @classmethod
     def of(

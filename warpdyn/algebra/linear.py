@@ -52,7 +52,7 @@ class Factors:
         return [value * r for value, r in zip(b, self.reciprocal, strict=True)]
 
     def softness(self, k: int) -> Scalar:
-        """What a stop of coordinate k gives way by, in addition to its response: nothing."""
+        """Compliance of a stop of coordinate k, in addition to its response: zero."""
         return 0.0
 
     def inverse(self) -> list[list[Scalar]]:
@@ -76,7 +76,8 @@ SHARE, LEAST = 1e-6, 1e-9
 number."""
 
 SMALL_SHARE, SMALL_LEAST = 1e-10, 1e-13
-"""Both in double precision, where a solution must be right next to a singular matrix too."""
+"""The same two numbers in double precision, for solutions that must be accurate even if the matrix is
+close to a singular one."""
 
 
 def factorise(
@@ -84,9 +85,9 @@ def factorise(
 ) -> Factors:
     """The factors of H = Lᵀ D L, computed from the last row up (RBDA table 6.3).
 
-    `redundant`: rows that may depend on the rows of their run, which is a sequence of such rows. The
-    diagonal of a run becomes larger by `SHARE` after all rows behind it are eliminated, in double
-    precision by `share_in_double`.
+    `redundant`: rows that may be linearly dependent. A sequence of such rows is a run. After all rows
+    behind a run are eliminated, its diagonal grows by the share `SHARE`, or by `share_in_double` in
+    double precision.
     """
     n = len(H)
     L = [list(row) for row in H]
@@ -107,8 +108,8 @@ def factorise(
 
 
 def _by_precision(x: Scalar, in_double: float, otherwise: float) -> Scalar:
-    """`in_double` where x is a number of double precision. In single precision the product rounds to
-    the square."""
+    """`in_double` if x has double precision, else `otherwise`. In single precision the product rounds
+    to the square, so the comparison fails."""
     if in_double == otherwise:
         return otherwise
     square = x * x

@@ -12,9 +12,9 @@ class RowsByNumber:
     """Rows of scalars, read by a number that the program computes. A column that is equal in all
     rows takes no memory. A number beyond the rows reads the nearest one.
 
-    `read_inside`: the number of the first columns that are read from memory even if they are equal in all
-    rows, unless they are numbers. What a step makes of them is then computed in the loop, and left out
-    with a step that is left out; a value from outside is computed in any case, before the loop.
+    `read_inside`: this many first columns are read from memory even if they are equal in all rows, unless
+    they are plain numbers. The step then computes what depends on them inside the loop, and skips it
+    where the loop skips the step. Otherwise it would be computed before the loop in any case.
     """
 
     def __init__(self, rows: Sequence[Sequence[Scalar]], read_inside: int = 0):
@@ -31,7 +31,7 @@ class RowsByNumber:
 
     @property
     def arrays(self) -> list[RowArray]:
-        """The arrays that a loop must have."""
+        """The arrays that a loop over the rows must receive."""
         return [] if self.array is None else [self.array]
 
     def __getitem__(self, number: Scalar) -> list[Scalar]:

@@ -1,7 +1,7 @@
 """The registry of array libraries: it finds the library of an array.
 
 A library is recognised by the module that its arrays' type comes from, and its file here is
-imported when the first of its arrays arrives: no library is imported that the caller has not
+imported when the first of its arrays arrives. So warpdyn imports no library that the caller has not
 imported. To add a library, add a file `<name>_arrays.py` with its `LIBRARY`, and a line to
 `REGISTRY` and `_LIBRARIES`. From outside warpdyn, call `register`.
 """
@@ -47,7 +47,7 @@ NUMPY: Library = numpy_arrays.LIBRARY
 """NumPy, which also handles plain numbers."""
 
 WARP: Library = warp_arrays.LIBRARY
-"""Warp, which makes arrays on a device that is named without an array of the caller's."""
+"""Warp, whose arrays are the results if the caller names a device but passes no array."""
 
 known: dict[type, Library] = {}
 """The library of each array type that has arrived so far."""

@@ -57,7 +57,7 @@ class ReusedMemory:
         """Pieces are taken and put back without a lock: a thread that has taken a piece has it
         alone."""
         self._size = 0
-        """Their total bytes, or more: it is counted anew before a piece is dropped."""
+        """Total bytes of the pieces, or more. They are counted again before a piece is dropped."""
         self._lock = threading.Lock()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._begin_anew)
@@ -101,8 +101,8 @@ class ReusedMemory:
             yield from pieces.copy()
 
     def _keep(self, new: _Piece) -> None:
-        """Keep a piece from now on. If the pieces then exceed the bound, pieces of the sizes that
-        have been unused for longest are dropped."""
+        """Keep a piece from now on. If the pieces then exceed the bound, drop pieces of the sizes that
+        have been unused for longest."""
         whole = new.raw.size
         if whole > self.most:
             return
@@ -159,8 +159,8 @@ MEMORY = ReusedMemory(_most())
 def empty_cache() -> None:
     """Return the memory of freed results to the operating system.
 
-    Large results, NumPy's and Torch's on the CPU, are written into the memory of earlier ones, of
-    which at most a sixteenth of the machine's memory is kept, between 256 MB and 1 GB (environment
-    variable WARPDYN_CACHE_MB; 0: none).
+    Large NumPy results, and large Torch results on the CPU, reuse the memory of freed results. The
+    amount of memory kept for reuse is at most a sixteenth of the machine's memory, but at least
+    256 MB and at most 1 GB. The environment variable WARPDYN_CACHE_MB changes this amount (0: none).
     """
     MEMORY.clear()

@@ -38,9 +38,7 @@ def add_parser(commands: Commands) -> None:
     add_kernel_options(sub)
     text = "default: ROBOT.hpp or ROBOT.h; with --python a folder"
     sub.add_argument("-o", "--out", type=Path, metavar="FILE", help=text)
-    text = (
-        "namespace of C++, prefix of C, module of Python, package of ROS; default: the robot's name"
-    )
+    text = "C++ namespace, C prefix, Python module or ROS package; default: the robot's name"
     sub.add_argument("--namespace", metavar="NAME", help=text)
     text = "link of a kernel's option frame, and of cartesian_impedance"
     sub.add_argument("--frame", metavar="LINK", help=text)
@@ -50,7 +48,7 @@ def add_parser(commands: Commands) -> None:
     kinds = sub.add_mutually_exclusive_group()
     kinds.add_argument("--c", action="store_true", help="C99 instead of C++17")
     kinds.add_argument(
-        "--python", action="store_true", help="compile a module of Python that needs no warpdyn"
+        "--python", action="store_true", help="compile a Python module that runs without warpdyn"
     )
     text = (
         "write a ROS 2 package with ros2_control controllers into a new folder; laws: "
@@ -119,7 +117,7 @@ def _functions(args: argparse.Namespace, model: Model) -> dict[str, Callable[...
     calls: dict[str, Callable[..., Any]] = {}
     wanted = [x for each in args.functions for x in each.split(",") if x]
     if not wanted:
-        raise UserError("name at least one function, such as rnea, or a folder by --ros2-control")
+        raise UserError("name at least one function, such as rnea, or a folder with --ros2-control")
     if args.option and not any(names_a_kernel(text) for text in wanted):
         raise UserError(
             "--option is for a kernel of your own; options of a function follow colons, fk:LINK:form=pose"

@@ -1,8 +1,8 @@
-"""Logs and their outputs: which files warpdyn has written, and from which state of their logs. A run may
-skip an output, write it again, or must leave it alone.
+"""Outputs of logs: which files warpdyn has written, and from which state of their logs. From this a run
+decides whether to skip an output, to write it again, or to leave a foreign file alone.
 
 An output's metadata has the size and time of its log under the key "warpdyn". A CSV file has no
-metadata, so a hidden file next to it holds them.
+metadata, so a hidden file next to it holds the size and time.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _size_and_time(path: Path) -> dict[str, Any]:
 
 
 def metadata_of(target: Path) -> dict[str, Any] | None:
-    """warpdyn's metadata of an output; None if the file is not its own."""
+    """warpdyn's metadata of an output; None if warpdyn has not written the file."""
     if not target.is_file():
         return None
     if target.suffix.lower() not in HAVE_METADATA:

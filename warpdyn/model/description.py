@@ -38,8 +38,8 @@ class Geometry:
     shape: str
     size: tuple[float, ...] = ()
     """box: x, y, z; cylinder: radius, length; sphere: radius; capsule: radius, length between the
-    centres of its ends; mesh: scale x, y, z; ellipsoid: radii x, y, z; plane, which looks along its
-    z: lengths x, y, of 0 if it has no end [m]."""
+    centres of its ends; mesh: scale x, y, z; ellipsoid: radii x, y, z; plane, whose normal is
+    its z axis: lengths x, y, 0 if it is infinite [m]."""
     filename: str | None = None
     pose: Pose = HERE
     name: str | None = None
@@ -68,9 +68,9 @@ class Link:
     visuals: tuple[Geometry, ...] = ()
     collisions: tuple[Geometry, ...] = ()
     gravcomp: float = 0.0
-    """The share of its weight that the description compensates."""
+    """The share of the link's weight that the description compensates."""
     borne: float = 0.0
-    """The share of its weight that is compensated in the dynamics; 0 unless asked for."""
+    """The share of the link's weight that the dynamics compensate; 0 unless the caller asks for it."""
 
     @property
     def symmetric(self) -> Symmetric:
@@ -112,8 +112,8 @@ class Joint:
     `pose` is the joint frame (at zero position, the child link's frame) in the parent link; `axis`
     a unit vector in that frame; `armature` [kg·m² or kg] is reflected rotor inertia added to the
     diagonal of the mass matrix. Only joints of two axes have a second axis (unit vector in the
-    joint frame too, carried by the first turn) with limits, damping and friction of its own; a
-    gearbox joint its `axis2`. `pitch` is a screw's advance [m/rad].
+    joint frame too, carried by the first turn) with its own limits, damping and friction; a gearbox
+    joint has an `axis2`. `pitch` is a screw's advance [m/rad].
     """
 
     name: str

@@ -19,7 +19,8 @@ FIRST, END = 7, 32
 """Streams of varied numbers, noise and kept numbers."""
 
 ROOM = 10
-"""Streams of varied numbers, and of noise, if there are enough: a new one does not change the others."""
+"""Number of streams reserved for varied numbers, and for noise, if there are enough. A new number then
+does not change the others."""
 
 
 class RandomStreams(NamedTuple):
@@ -49,7 +50,7 @@ def random_streams(task: Task, varied: int) -> RandomStreams:
 def draw_again(
     task: Task, defaults: Mapping[str, Any], first: int, arrays: dict[str, Any], age: Any, key: Key
 ) -> None:
-    """Replace, in an environment's arrays, the varied numbers whose interval has passed by new draws.
+    """Draw an environment's varied numbers again in `arrays`, if their interval has passed.
 
     defaults: of all varied numbers; their streams begin with `first`. age: of the episode, in steps.
     """
@@ -61,6 +62,6 @@ def draw_again(
 
 
 def check_seed(seed: Any) -> int:
-    """The seed. TaskError: it is so large that kernels in float32 cannot tell it from its
-    neighbours."""
+    """The seed. TaskError: the seed is so large that kernels in float32 cannot distinguish it from
+    its neighbours."""
     return whole_number("a seed", seed, 0, LARGEST - 1, error=TaskError)

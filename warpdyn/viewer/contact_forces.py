@@ -15,13 +15,13 @@ from ..functions.simulation.simulation import Simulation
 from .overlays import ContactForces
 
 TOUCHING = 5e-4
-"""Gap up to which a contact of shapes that press on each other is drawn [m]. A step ends after its
-impulses, so that shapes that have touched may be a little apart."""
+"""Gap up to which a contact of shapes that press on each other is drawn [m]. A step moves the
+bodies after its impulses, so shapes that have pressed on each other may be slightly apart."""
 
 
 def contact_forces(sim: Simulation, envs: Sequence[int]) -> ContactForces:
     """The contacts of a simulation in its last substep: of its points with the ground, and of its
-    pairs. A pair has one force, on its second shape, at the middle of where its shapes overlap."""
+    pairs. A pair has one force, on its second shape, in the middle of the overlap of its shapes."""
     chosen = np.array(envs, int)
     q = _host(sim, sim.q)[chosen].astype(float)
     parts = [_on_ground(sim, q, chosen)] if len(sim.points) else []

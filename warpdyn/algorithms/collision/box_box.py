@@ -14,8 +14,8 @@ from .contact import Contact, ShapeAt, choose, choose_contact, dot, if_exists, s
 from .round_shapes import closest_on_segments
 
 PREFERENCE = 1e-5
-"""A face of the second box is the reference face only if its overlap is less than that of the first
-by more than this [m]. Otherwise the choice would alternate where both are equal."""
+"""A face of the second box is the reference face only if its overlap is smaller than that of the first
+box's face by more than this [m]. Otherwise the choice would alternate where both are equal."""
 
 EDGE_PREFERENCE = 3e-7
 """The overlap along the normal of two edges must be less than that of faces by this times the sum
@@ -32,8 +32,8 @@ PARALLEL_EDGES = 1e-12
 
 
 class EdgePair(NamedTuple):
-    """An edge of each box: the separation along their common normal [m], the normal up to its sign,
-    the axes along the edges, and a number."""
+    """An edge of each box: the separation along their common normal [m], this normal, the score by
+    which the pair competes with faces [m], and the numbers of the axes along the edges."""
 
     separation: Scalar
     normal: Vector
@@ -45,7 +45,7 @@ class EdgePair(NamedTuple):
 @dataclass(frozen=True)
 class _Boxes:
     """Two boxes: axes A and B, half lengths, the vector d between the centres, its components along
-    the axes, and the cosines of the angles of the axes."""
+    the axes, the cosines of the angles between the axes, and the sizes of these cosines."""
 
     A: tuple[Vector, ...]
     B: tuple[Vector, ...]
@@ -166,7 +166,7 @@ def _edge(
 
 
 def _is_axis(number: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-    """1 for the axis with a number, 0 for both others."""
+    """1 for the axis with this number, 0 for the two others."""
     is_x = select_less(number, 0.5, 1.0, 0.0)
     is_z = select_less(1.5, number, 1.0, 0.0)
     return is_x, 1.0 - is_x - is_z, is_z

@@ -3,8 +3,8 @@ tangents.
 
 A contact patch resists turning as well as sliding. With a normal force f_n the moment about the
 normal is at most torsional f_n, and that about the tangents at most rolling f_n. Both coefficients
-are lengths. MuJoCo's documentation, Computation, chapter "Contact", uses the same names; there one
-cone bounds sliding and both moments together.
+are lengths. MuJoCo's documentation, Computation, chapter "Contact", uses the same names; in MuJoCo,
+one cone bounds sliding and both moments together.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class FrictionMoments(NamedTuple):
     def update(
         self, before: Sequence[Scalar], pressed: Scalar, contact: PointContact, seen: RowVelocities
     ) -> tuple[list[Scalar], RowVelocities]:
-        """The moments after their turn, and the velocities after that. `before`: about the
-        tangents, if there is rolling friction, then about the normal [N m s]. `pressed`: the normal
+        """The updated moments, and the velocities after this update. `before`: the moments before it,
+        about the tangents if there is rolling friction, then about the normal [N m s]. `pressed`: the normal
         impulse [N s]."""
         *tangential, m = before
         most = self.torsional * pressed

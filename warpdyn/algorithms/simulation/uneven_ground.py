@@ -67,8 +67,8 @@ class MappedGround:
         """The ground below a point of the world."""
         x0, y0, nodes = self.grid
         u, w = ((x + self.offset[0] - x0) * nodes, (y + self.offset[1] - y0) * nodes)
-        # Beyond the edge a look-up gives the nearest number, so that both ends of a cell are equal
-        # there.
+        # Beyond the edge a look-up gives the nearest height, so that a cell there has equal heights
+        # at both ends.
         i, j = floor(u), floor(w)
         s, t = u - i, w - j
         height, along_x, along_y = _bilinear(self.heights, i, j, s, t)
@@ -100,7 +100,7 @@ def terrain_of(arrays: Mapping[str, Any]) -> Terrain | None:
 def _bilinear(
     table: Table, i: Scalar, j: Scalar, s: Scalar, t: Scalar
 ) -> tuple[Scalar, Scalar, Scalar]:
-    """The value in a cell at s, t of [0, 1], and its derivatives by s and t."""
+    """The value in a cell at s and t in [0, 1], and its derivatives with respect to s and t."""
     first = look(table, i, j)
     by_s, by_t = look(table, i + 1.0, j) - first, look(table, i, j + 1.0) - first
     twist = look(table, i + 1.0, j + 1.0) - first - by_s - by_t

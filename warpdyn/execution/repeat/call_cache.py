@@ -32,7 +32,7 @@ class CallsInC(Protocol):
     def add(
         self, key: Key, plan: PlannedCall, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> None:
-        """Add a call, if its kind allows that."""
+        """Add a call if its kind can run in C."""
         ...
 
     def forget(self, key: Key) -> None:

@@ -159,7 +159,7 @@ def identify_payload_in_motion(
     above the frequencies of the motion and below a quarter of the sampling rate. joints, friction:
     as in `identify_payload`.
     The function differentiates velocities, which adds noise. It then filters residual and regressor
-    with the same low-pass filter and keeps samples so far apart that their noise is independent.
+    with the same low-pass filter. It keeps samples that are far enough apart for independent noise.
     Samples near a pause of several sampling periods in `time` are left out.
     (Gautier, Dynamic identification of robots with power model, ICRA 1997, also filters both in
     parallel.)

@@ -20,10 +20,10 @@ SIDE, MASS = 0.04, 0.1
 """Side [m] and mass [kg] of the cube."""
 
 REACHED = 0.02
-"""Distance at which the cube is at its goal [m]."""
+"""Distance below which the cube counts as at its goal [m]."""
 
 FIRM = 5.0
-"""Force of each finger of a firm grip [N]."""
+"""Force of each finger in a firm grip [N]."""
 
 SEEN = ("joints", "speeds", "lag", "hand", "cube", "turn", "motion", "goal", "last_action")
 """Terms of the policy's observation."""

@@ -71,8 +71,8 @@ class BlockFactors(Factors):
 
 class Slot(NamedTuple):
     """The content of a slot: the numbers of its free bodies, its contacts, and for each of these the rows
-    of the memory that may have its impulse of the last step. `known`: that is its own row; else it
-    is the row with its feature."""
+    of the memory that may hold its impulse of the last step. `known`: each contact has a row of its
+    own there. Otherwise its row is the one with the contact's feature."""
 
     bodies: list[Scalar]
     contacts: list[SlotContact]
@@ -94,14 +94,14 @@ class FoundPair(NamedTuple):
 class PairsAt:
     """The pairs of a group at a configuration.
 
-    `rows`: rows of the mass matrix that contacts act on, but for those of free bodies.
+    `rows`: rows of the mass matrix that contacts act on, except those of free bodies.
     """
 
     def __init__(self, tree: Tree, memory: PairMemory, moment: Moment, free: FreeBodiesAt):
         self.tree, self.memory, self.moment = tree, memory, moment
         self.group = group = memory.group
-        # All that a group computes of its only pair is computed in its loops: where the pair is far
-        # away in all environments, it is left out.
+        # A group with one pair computes everything about this pair inside its loops. Where the pair
+        # is far away in all environments, the loops skip it.
         single = len(group) == 1
         self.free = free = free.read_inside() if single else free
         moved = [b for s in group.sides if s.mover is Mover.JOINTS for b in s.bodies]
@@ -166,8 +166,8 @@ class PairsAt:
     def slot_of(
         self, number: Scalar, found: FoundPair, places: Sequence[Scalar], known: bool
     ) -> Slot:
-        """A slot with contacts of the pair of a number. `places`: their numbers in the pair.
-        `known`: their features are the same in all steps."""
+        """A slot with contacts of the pair that has this number. `places`: the contacts' numbers in the
+        pair. `known`: their features are the same in all steps."""
         signs, surface = self._signs(*found.carriers), self._surface(number, len(places))
 
         def scale(values: Sequence[Scalar] | None) -> list[Scalar] | None:
@@ -196,8 +196,8 @@ class PairsAt:
         return FoundPair(found, numbers, [*bodies.values()], carriers)
 
     def reach(self, number: Scalar) -> Scalar:
-        """How far the two shapes of a pair can move in a step together [m]. It reads the arrays of
-        `moving`."""
+        """Sum of the distances that the two shapes of a pair can move in a step [m]. It reads the
+        arrays of `moving`."""
         members = self.memory.members[number]
         first, second = (
             ShapeRow.of(rows[m]).reach for rows, m in zip(self.moving, members, strict=True)
@@ -243,7 +243,7 @@ class PairsAt:
         return signs
 
     def _carries_all(self, i: int) -> bool:
-        """True if a carrier carries the shapes of both sides: it does not move them relative to each
+        """True if a carrier carries the shapes of both sides and so does not move them relative to each
         other."""
         return all(i in self.tree.path(body) for side in self.group.sides for body in side.bodies)
 
@@ -255,7 +255,7 @@ class PairsAt:
         return ShapeAt(like.kind, tuple(row.size), placement, like.vertices)
 
     def _surface(self, number: Scalar, count: int) -> Surface:
-        """The contact properties of a pair for so many contacts."""
+        """The contact properties of a pair, repeated for `count` contacts."""
         friction, stiffness, dissipation, *more = self.memory.properties[number]
         surface = self.memory.surface._replace(
             friction=[friction] * count, stiffness=stiffness, dissipation=dissipation
@@ -343,9 +343,9 @@ class PairsAt:
         signs: Sequence[Scalar],
         moments: int,
     ) -> list[list[Scalar]]:
-        """Rows of the velocity of the second shape less that of the first one, at a place of the
-        world, along the axes, and those of the angular velocities of so many friction moments: of
-        all joints, then of the free bodies."""
+        """Rows of the velocity of the second shape minus that of the first one, at a point of the
+        world and along the axes, then rows of the angular velocities for this many friction moments.
+        A row has the entries of all joints, then those of the free bodies."""
         nv = self.tree.nv
         rows: list[list[Scalar]] = [[0.0] * nv for _ in range(3 + moments)]
         for i, sign in zip(self.carriers, signs, strict=True):
