@@ -243,7 +243,7 @@ def test_control_receives_a_bounded_action_and_the_time() -> None:
     assert [*map(float, s.action)] == [TASK.largest_action, -0.5]
 
 
-class Timed(Hold):
+class TimeReader(Hold):
     """Each function reads the time of the episode."""
 
     scales = {"time": 1.0}  # noqa: RUF012
@@ -269,7 +269,7 @@ class Timed(Hold):
 def test_all_functions_of_a_step_read_the_same_time() -> None:
     """The step's end: that of `update`, the reward, the end and the observation. The third step
     ends the episode, and a new one is observed at its beginning."""
-    env, dt = rl.VecEnv(Timed(), 2), Timed().step_seconds
+    env, dt = rl.VecEnv(TimeReader(), 2), TimeReader().step_seconds
     assert env.reset()[0].tolist() == [[0.0]] * 2
     for k in (1, 2, 3):
         observation, reward, terminated, _, _ = env.step(np.zeros((2, 2), dtype=np.float32))

@@ -254,7 +254,10 @@ REFUSED: tuple[tuple[Callable[[Any], Any], str], ...] = (
     (lambda x: [x[k] for k in range(x[0])], "must be known when the kernel is recorded"),
     (lambda x: x[x[0]], r"an index must be known.*np.where"),
     (lambda x: x[x > 0], r"an index must be known.*np.where"),
-    (lambda x: np.linalg.svd(x[None]), r"np.linalg.svd has no form in a kernel; there are .*einsum"),
+    (
+        lambda x: np.linalg.svd(x[None]),
+        r"np.linalg.svd has no form in a kernel; there are .*einsum",
+    ),
     (lambda x: np.std(x), r"np.std has no form in a kernel; there are (?!.*(argmax|sort|solve))"),
     (lambda x: np.argmax(x), "np.argmax has no form in a kernel; use np.where on comparisons"),
     (lambda x: np.linalg.solve(x[None], x), "use wd.kernels.solve_symmetric"),

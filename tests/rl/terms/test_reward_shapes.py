@@ -52,7 +52,7 @@ def test_within_has_hard_bounds_without_a_margin() -> None:
     x = np.array([-1.5, -1.0, 0.0, 2.0, 2.0 + 1e-9])
     assert within(x, -1.0, 2.0, 0.0).tolist() == [0.0, 1.0, 1.0, 1.0, 0.0]
 
-    def bounded(robot: Any, fields: dict[str, Any]) -> Any:
+    def bounds(robot: Any, fields: dict[str, Any]) -> Any:
         return within(fields["x"], -1.0, 2.0, 0)
 
     kernel = OwnKernel.of_shapes("bounded", {"x": (5,)}, bounded)

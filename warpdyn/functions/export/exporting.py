@@ -262,13 +262,15 @@ def _comment(
     meanings = MEANINGS | AT_A_POINT if at_a_point else MEANINGS
     # Lists of names are columns or records in the call, and names in the partial.
     inputs = {**call.arrays, **program.inputs}
-    named = {n: _listed(x) for n, x in keywords.items() if n not in inputs}
+    named = {n: _as_list(x) for n, x in keywords.items() if n not in inputs}
     for name_of_option, x in {**dict(call.options), **named}.items():
         if isinstance(x, (str, int, float)):
             meaning = meanings.get((name_of_option, str(x)), "")
             lines += wrap(f"{name_of_option} = {x}{meaning and ', '}{meaning}", 92)
     if isinstance(call.named, ResultCheck):
-        lines.append("The result is not checked here; the function of Python raises an error if it is wrong.")
+        lines.append(
+            "The result is not checked here; the function of Python raises an error if it is wrong."
+        )
     lines.append(f"{program.operations} operations, {len(program.angles)} sines and cosines.")
     if steps := most_steps_of_ending_loops(program):
         lines.append(
@@ -277,7 +279,7 @@ def _comment(
     return lines
 
 
-def _listed(x: Any) -> Any:
+def _as_list(x: Any) -> Any:
     """Names or numbers of a list on one line; anything else as it is."""
     plain = isinstance(x, (list, tuple)) and all(isinstance(each, (str, int, float)) for each in x)
     return ", ".join(map(str, x)) if plain and x else x
