@@ -55,7 +55,7 @@ def test_within_has_hard_bounds_without_a_margin() -> None:
     def bounds(robot: Any, fields: dict[str, Any]) -> Any:
         return within(fields["x"], -1.0, 2.0, 0)
 
-    kernel = OwnKernel.of_shapes("bounded", {"x": (5,)}, bounded)
+    kernel = OwnKernel.of_shapes("bounded", {"x": (5,)}, bounds)
     found = wd.oracle(kernel, wd.load_robot("cartpole"), x[None])
     assert np.ravel(found).tolist() == [0.0, 1.0, 1.0, 1.0, 0.0]
 
