@@ -7,19 +7,18 @@ import sys
 from contextvars import ContextVar
 from pathlib import Path
 from types import CodeType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ..model import Model
 from ..recording.graph import UnknownError
 
 OURS = tuple(str(Path(file).parent) for file in (__file__, np.__file__))
 PACKAGE = str(Path(__file__).parents[1])
 """Folders whose stack frames are not the user's."""
 
-RECORDED_MODEL: ContextVar[Model | None] = ContextVar("recorded_model", default=None)
-"""The model of the kernel that is recorded now, for functions that receive its arrays only."""
+RECORDED_MODEL: ContextVar[Any] = ContextVar("recorded_model", default=None)
+"""The `Model` of the kernel that is recorded now, or None: for functions that receive its arrays only."""
 
 
 class RecordingError(TypeError):
