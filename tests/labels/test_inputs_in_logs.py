@@ -237,6 +237,15 @@ def test_nan_and_decreasing_time_are_refused(tmp_path: Path) -> None:
         arrays(inputs(table(tmp_path / "b.parquet", q=lists(Q), t=T[::-1])))
 
 
+def test_episodes_without_a_number_are_refused(tmp_path: Path) -> None:
+    """Each row would be an episode of its own, and each label NaN."""
+    episodes = np.zeros(len(T))
+    episodes[30:] = np.nan
+    path = table(tmp_path / "a.parquet", q=lists(Q), t=T, episode=episodes)
+    with pytest.raises(LogError, match="column episode is not finite in .* first in row 30"):
+        arrays(inputs(path), 20)
+
+
 def test_derivatives_of_base_velocities_need_local_axes(tmp_path: Path) -> None:
     """The derivative of a twist in the world's axes is not that of the tangent vector."""
     model = wd.load_robot("quadruped", floating_base=True).with_base_velocity("world")

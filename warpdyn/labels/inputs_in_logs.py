@@ -259,7 +259,10 @@ class Inputs:
         finder, begin = EpisodeFinder(names), 0
         for part in self.log.parts(list(names.values()), rows, False):
             t = finite(self.time, part.numbers[self.time], begin)
-            finder.add(t, part.numbers[self.episode] if self.episode else None, self.unit)
+            numbers = part.numbers[self.episode] if self.episode else None
+            if numbers is not None:  # NaN would begin an episode in each row
+                numbers = finite(self.episode, numbers, begin)
+            finder.add(t, numbers, self.unit)
             begin += part.rows
         if not begin:
             raise LogError("it has no rows")
