@@ -242,7 +242,7 @@ def test_episodes_without_a_number_are_refused(tmp_path: Path) -> None:
     episodes = np.zeros(len(T))
     episodes[30:] = np.nan
     path = table(tmp_path / "a.parquet", q=lists(Q), t=T, episode=episodes)
-    with pytest.raises(LogError, match="column episode is not finite in .* first in row 30"):
+    with pytest.raises(LogError, match="column episode is not finite in"):
         arrays(inputs(path), 20)
 
 
