@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from documented_numbers import check_numbers
 
+import warpdyn as wd
 from warpdyn.functions.simulation.terrain_tiles import (
     BLOCK,
     DITCH,
@@ -198,3 +199,9 @@ def test_rough_ground_continues_beyond_the_last_node() -> None:
     """A grid of whole cells may be wider than its tile."""
     heights = tile("rough", 1.0, 7.6, 1.0, 0)
     assert heights.shape == (9, 9) and np.isfinite(heights).all() and np.ptp(heights) > 0.0
+
+
+def test_a_generated_map_has_the_heights_and_cells_of_its_tile() -> None:
+    found = wd.HeightMap.generate("stairs", 0.7, size=6.0, cell=0.1, seed=3)
+    assert np.array_equal(found.heights, tile("stairs", 0.7, 6.0, 0.1, 3))
+    assert found.cell == 0.1 and found.extent == pytest.approx((6.0, 6.0))
