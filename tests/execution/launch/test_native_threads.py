@@ -58,6 +58,12 @@ def test_native_threads_are_available() -> None:
     assert native_threads.system() is not None
 
 
+def test_one_thread_needs_no_native_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their functions would be compiled for nothing."""
+    monkeypatch.setattr(native_threads, "system", lambda: pytest.fail("compiled"))
+    assert native_threads.shared_launch(None, 1, 1) is None  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("count", [20_000, 20_001, 65_536])
 def test_every_environment_is_computed_once(count: int) -> None:
     """Results of many threads equal those of one, bit by bit, in every run."""
