@@ -14,38 +14,48 @@ import numpy as np
 from ...algebra.quaternions import quaternion_rotation
 from ...user_kernels.refusals import RECORDED_MODEL, refuse
 
+OF_A_BODY = {
+    "nq": (
+        "q, whose rotation this term computes; give it the seven numbers of a pose: position, then "
+        "quaternion x, y, z, w"
+    ),
+    "nv": (
+        "v, whose velocity this term reads; give it the six velocities of a body in its own axes, "
+        "linear first"
+    ),
+}
+"""What a term needs in place of the q or v of a robot with a fixed base, as text for errors."""
 
-def _check_configuration(q: Any) -> None:
-    """Refuse the q of a model whose base is not written as x, y, z and a quaternion x, y, z, w."""
+
+def _recorded_model(x: Any, size: str) -> Any:
+    """The model whose whole q or v is x, while a kernel is recorded; None for other numbers, such as
+    those of one body. Refuses a fixed base. size: "nq" or "nv"."""
     model = RECORDED_MODEL.get()
-    if model is None or np.shape(q) != (model.nq,):
-        return  # numbers of no model, or the pose of another body
-    if model.quaternion != "xyzw" and (model.floating_base or model.nq != 7):
+    if model is None or np.shape(x) != (getattr(model, size),):
+        return None
+    if model.floating_base:
+        return model
+    if np.shape(x) != ({"nq": 7, "nv": 6}[size],):
+        refuse(f"{model.name} has no free base at the beginning of {OF_A_BODY[size]}")
+    return None
+
+
+def _check_quaternion(model: Any, this: str) -> None:
+    """Refuse a model whose quaternions are not x, y, z, w. this: what has that order."""
+    if model is not None and model.quaternion != "xyzw":
         refuse(
-            f"{model.name} has {model.quaternion} quaternions, and this term reads x, y, z, w; load the "
-            'robot without quaternion="wxyz"'
-        )
-    if not model.floating_base and model.nq != 7:
-        refuse(
-            f"{model.name} has no free base at the beginning of q, whose rotation this term computes; "
-            "give it the seven numbers of a pose: position, then quaternion x, y, z, w"
+            f"{model.name} has {model.quaternion} quaternions, and {this} x, y, z, w; load the robot "
+            'without quaternion="wxyz"'
         )
 
 
 def _check_velocity(v: Any) -> None:
     """Refuse the v of a model that does not begin with a base's velocities in its own axes."""
-    model = RECORDED_MODEL.get()
-    if model is None or np.shape(v) != (model.nv,):
-        return
-    if model.floating_base and model.base_velocity != "local":
+    model = _recorded_model(v, "nv")
+    if model is not None and model.base_velocity != "local":
         refuse(
-            f"{model.name} has {model.base_velocity} base velocities, and this term reads those in the "
-            "base's axes; take the model without base_velocity=\"" + model.base_velocity + '"'
-        )
-    if not model.floating_base and model.nv != 6:
-        refuse(
-            f"{model.name} has no free base at the beginning of v, whose velocity this term reads; give "
-            "it the six velocities of a body in its own axes, linear first"
+            f"{model.name} has {model.base_velocity} base velocities, and this term reads those in "
+            f'the base\'s axes; take the model without base_velocity="{model.base_velocity}"'
         )
 
 
@@ -53,10 +63,10 @@ def rotation(q: Any) -> Any:
     """The rotation of a free base from q, base to world (3, 3).
 
     q: configuration that begins with the base: position, then quaternion (x, y, z, w).
-    kernels.RecordingError, in all functions of q or v: in a kernel, q or v is that of a model with a fixed base, other
-    quaternions or other base velocities.
+    kernels.RecordingError, in all functions of q or v: in a kernel, q or v is that of a model with a
+    fixed base, other quaternions or other base velocities.
     """
-    _check_configuration(q)
+    _check_quaternion(_recorded_model(q, "nq"), "this term reads")
     rows = quaternion_rotation([q[k] for k in range(3, 7)]).matrix.rows
     return np.stack([np.stack([*row]) for row in rows])
 
@@ -76,12 +86,7 @@ def heading_quaternion(yaw: Any) -> Any:
 
     kernels.RecordingError: in a kernel of a model with quaternions w, x, y, z.
     """
-    model = RECORDED_MODEL.get()
-    if model is not None and model.quaternion != "xyzw":
-        refuse(
-            f"{model.name} has {model.quaternion} quaternions, and heading_quaternion gives x, y, z, w; "
-            'load the robot without quaternion="wxyz"'
-        )
+    _check_quaternion(RECORDED_MODEL.get(), "heading_quaternion gives")
     return np.stack([0.0, 0.0, np.sin(0.5 * yaw), np.cos(0.5 * yaw)])
 
 
