@@ -14,6 +14,7 @@ from ..functions.whole_numbers import whole_number
 from ..user_kernels.random_numbers import LARGEST, Key
 from .task import Task, TaskError
 from .terms import every
+from .terms.reward_shapes import whole_steps
 
 FIRST, END = 7, 32
 """Streams of varied numbers, noise and kept numbers."""
@@ -56,7 +57,7 @@ def draw_again(
     """
     for k, (name, default) in enumerate(defaults.items()):
         if (vary := task.vary[name]).when == "interval":
-            now = every(age, max(round(vary.seconds / task.step_seconds), 1))
+            now = every(age, whole_steps(vary.seconds, task.step_seconds))
             anew = vary.draw(key.at(first + k), default)
             arrays[name] = np.where(now, anew, arrays[name])
 

@@ -21,6 +21,7 @@ from ..user_kernels.values import objects
 from .episode_bodies import body_state
 from .task import Episode, Task, TaskError
 from .terms import every
+from .terms.reward_shapes import whole_steps
 from .variation import ENCODER_BIAS, HeldPush, Noise, Push, Vary, fields_without_effect
 
 EXAMPLES = {
@@ -392,7 +393,7 @@ def push_base(task: Task, push: Push, s: Episode, key: Key) -> Any:
     level = np.stack([np.cos(draws[0]), np.sin(draws[0]), 0.0]) * draws[1]
     in_base_axes = not task.model.floating_base or task.model.base_velocity == "local"
     kick = body_state(task.model, s.q, s.v, base).rotation.T @ level if in_base_axes else level
-    now = every(s.age, max(round(push.seconds / task.step_seconds), 1))
+    now = every(s.age, whole_steps(push.seconds, task.step_seconds))
     first = task.model.coordinates[free_joint_of(task.model, base).name].v.start
     pushed = s.v[first : first + 3] + np.where(now, kick, 0.0)
     return np.concatenate([s.v[:first], pushed, s.v[first + 3 :]])

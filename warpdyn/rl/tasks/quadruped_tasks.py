@@ -15,6 +15,7 @@ from ..recipe import Recipe
 from ..task import Episode, Task
 from ..terms import every, gravity_in_base, heading_quaternion, near, rotation
 from ..terms.joint_terms import middle_range
+from ..terms.reward_shapes import whole_steps
 from ..variation import SIM_TO_REAL, Vary
 from .onboard import ONBOARD_HISTORY, ONBOARD_SENSED, onboard_groups
 from .quadruped import Quadruped, QuadrupedForm
@@ -124,7 +125,7 @@ class CommandedQuadruped(QuadrupedTask):
         return {"targets": self.stance + self.body.action * s.action}
 
     def update(self, robot: Any, s: Any) -> dict[str, Any]:
-        now = every(s.age, max(round(self.command_seconds / self.step_seconds), 1))
+        now = every(s.age, whole_steps(self.command_seconds, self.step_seconds))
         wanted = np.where(now, self._command(s), s.wanted)
         most = s.command_rate * self.step_seconds
         return {

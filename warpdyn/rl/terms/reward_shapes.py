@@ -19,11 +19,16 @@ def near(error: Any, width: float) -> Any:
     return np.exp(-np.sum(error * error) / width**2)
 
 
+def whole_steps(seconds: float, step_seconds: float) -> int:
+    """The number of steps in a time, rounded, and at least 1."""
+    return max(round(seconds / step_seconds), 1)
+
+
 def every(age: Any, steps: float) -> Any:
     """True if `age` is a multiple of `steps`, and not 0.
 
-    steps: a whole number of at least 1; rounding errors of a quotient such as 3.0 / 0.02 are accepted.
-    ValueError for others.
+    steps: a whole number of at least 1; rounding errors of a quotient such as 3.0 / 0.02 are
+    accepted. ValueError for others.
     """
     n = round(steps) if np.isfinite(steps) else 0
     if n < 1 or abs(steps - n) > 1e-6 * n:
