@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..logs.records import LATE, LONG
+from ..logs.records import are_ticks
 
 BLOCK = 4096
 """Number of rows at a time, so that the sums stay in the cache."""
@@ -268,7 +268,7 @@ class EpisodeFinder:
 
     def _refuse_ticks(self) -> None:
         step, name = float(np.median(self._steps)) if self._steps else 0.0, self._names["time"]
-        if step > LONG or self._latest > LATE:
+        if are_ticks(step, self._latest):
             raise ValueError(
                 f"column {name} is read in seconds, and its rows are {step:g} s apart (median), the "
                 f"last at {self._latest:.9g} s; name its unit, such as --columns time={name}:ns"

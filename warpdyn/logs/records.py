@@ -14,6 +14,11 @@ LONG, LATE = 1000.0, 1e11
 up to 1 kHz, nanoseconds, and stamps in milliseconds since 1970 are above."""
 
 
+def are_ticks(step: float, latest: float) -> bool:
+    """True if a median step or the latest time, without its sign, is too large for seconds."""
+    return step > LONG or latest > LATE
+
+
 class LogError(Exception):
     """A file cannot be read, or not be labelled. The message is one line with the reason and the
     remedy."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..functions.manifold import interpolate
-from ..logs.records import LATE, LONG
+from ..logs.records import are_ticks
 from ..model import Model
 from ..model.coordinate_ranges import continue_angles
 from ..model.structure import start_of
@@ -94,7 +94,7 @@ class Trajectory:
 def _refuse_ticks(times: np.ndarray) -> None:
     """Raise for times in microseconds or nanoseconds, or in milliseconds since 1970."""
     step = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
-    if step > LONG or abs(times).max() > LATE:
+    if are_ticks(step, abs(times).max()):
         raise ViewerError(
             f"times are in seconds, and rows from {times[0]:.9g} s are {step:g} s apart (median); "
             "convert nanoseconds: times = stamps * 1e-9"
