@@ -42,7 +42,8 @@ settings.load_profile("warpdyn")
 # 3 s, and which of them it knows depends on the tests that ran before.
 providers._get_local_constants = lambda: providers._local_constants
 
-# A test process ends at once. Python's last collections look through 300,000 objects, for 1 s and more.
+# A test process ends at once. Python's last collections would look through 300,000 objects, which
+# takes 1 s and more.
 atexit.register(gc.freeze)
 
 TESTS = Path(__file__).resolve().parent

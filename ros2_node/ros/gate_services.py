@@ -66,9 +66,8 @@ class GateServices:
         self._controllers.watch(steady)
         for i, robot in enumerate(self._supervisor.robots if self._controllers else ()):
             verdict = self._asked.get(i)
-            if (
-                robot.gate.phase not in STARTING
-            ):  # the gate was closed meanwhile, or belongs to another model
+            # The gate may have been closed meanwhile, or belong to another model.
+            if robot.gate.phase not in STARTING:
                 self._asked.pop(i, None)
             elif verdict is None:
                 if robot.status(self._supervisor.clock.now) is Status.READY:
