@@ -51,9 +51,9 @@ def make_realtime(
 
 
 def is_lock_lasting(limit: int, capabilities: int) -> bool:
-    """True if no limit [B] applies to a lock of all present and future memory. With a limit, the lock
-    may succeed now, but a later allocation beyond the limit, such as that of another model, would
-    fail and end the process."""
+    """True if no limit [B] applies to a lock of all present and future memory. With a limit, the
+    lock may succeed now, but a later allocation beyond the limit, such as that of another model,
+    would fail and end the process."""
     return limit == resource.RLIM_INFINITY or bool(capabilities >> CAP_IPC_LOCK & 1)
 
 

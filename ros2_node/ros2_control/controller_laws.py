@@ -34,8 +34,8 @@ class ControllerLaw:
     springs: tuple[str, ...] = ()
     """Inputs that must be positive semidefinite matrices."""
     repels: bool = False
-    """True if the controller pushes joints back before their position limits, unless a parameter forbids
-    this."""
+    """True if the controller pushes joints back before their position limits, unless a parameter
+    forbids this."""
     example: Callable[[Model], Mapping[str, list[float]]] = lambda model: {}
     """Values of inputs without a default, for the example of parameters."""
 

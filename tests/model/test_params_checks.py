@@ -105,8 +105,8 @@ def test_calls_refuse_params_that_do_not_fit() -> None:
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_invalid_rows_of_params_are_refused(library: str) -> None:
     """They are masks of a wrong length, entries instead of rows, rows that do not exist, kinds that
-    libraries read in different ways, indices of two dimensions, which exchanged dimensions (those of
-    gravity without a word), and iteration over params."""
+    libraries read in different ways, indices of two dimensions, which exchanged dimensions (those
+    of gravity without a word), and iteration over params."""
     torch = pytest.importorskip("torch")
     usable(library, "cpu")
     params = draw_params(library)

@@ -19,8 +19,8 @@ class ArticulatedJoint:
     D: list[list[Scalar]]
     u: list[Scalar]
     felt: int | None = None
-    """Index of the only entry of a motion that the joint changes, if there is just one and the joint
-    has no rotor. The parent feels no inertia in this entry."""
+    """Index of the only entry of a motion that the joint changes, if there is just one and the
+    joint has no rotor. The parent feels no inertia in this entry."""
 
     @classmethod
     def of(

@@ -76,8 +76,8 @@ SHARE, LEAST = 1e-6, 1e-9
 number."""
 
 SMALL_SHARE, SMALL_LEAST = 1e-10, 1e-13
-"""The same two numbers in double precision, for solutions that must be accurate even if the matrix is
-close to a singular one."""
+"""The same two numbers in double precision, for solutions that must be accurate even if the matrix
+is close to a singular one."""
 
 
 def factorise(
@@ -85,9 +85,9 @@ def factorise(
 ) -> Factors:
     """The factors of H = Lᵀ D L, computed from the last row up (RBDA table 6.3).
 
-    `redundant`: rows that may be linearly dependent. A sequence of such rows is a run. After all rows
-    behind a run are eliminated, its diagonal grows by the share `SHARE`, or by `share_in_double` in
-    double precision.
+    `redundant`: rows that may be linearly dependent. A sequence of such rows is a run. After all
+    rows behind a run are eliminated, its diagonal grows by the share `SHARE`, or by
+    `share_in_double` in double precision.
     """
     n = len(H)
     L = [list(row) for row in H]
@@ -108,8 +108,8 @@ def factorise(
 
 
 def _by_precision(x: Scalar, in_double: float, otherwise: float) -> Scalar:
-    """`in_double` if x has double precision, else `otherwise`. In single precision the product rounds
-    to the square, so the comparison fails."""
+    """`in_double` if x has double precision, else `otherwise`. In single precision the product
+    rounds to the square, so the comparison fails."""
     if in_double == otherwise:
         return otherwise
     square = x * x

@@ -12,9 +12,10 @@ class RowsByNumber:
     """Rows of scalars, read by a number that the program computes. A column that is equal in all
     rows takes no memory. A number beyond the rows reads the nearest one.
 
-    `read_inside`: this many first columns are read from memory even if they are equal in all rows, unless
-    they are plain numbers. The step then computes what depends on them inside the loop, and skips it
-    where the loop skips the step. Otherwise it would be computed before the loop in any case.
+    `read_inside`: this many first columns are read from memory even if they are equal in all rows,
+    unless they are plain numbers. The step then computes what depends on them inside the loop, and
+    skips it where the loop skips the step. Otherwise it would be computed before the loop in any
+    case.
     """
 
     def __init__(self, rows: Sequence[Sequence[Scalar]], read_inside: int = 0):

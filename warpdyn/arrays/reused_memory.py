@@ -101,8 +101,8 @@ class ReusedMemory:
             yield from pieces.copy()
 
     def _keep(self, new: _Piece) -> None:
-        """Keep a piece from now on. If the pieces then exceed the bound, drop pieces of the sizes that
-        have been unused for longest."""
+        """Keep a piece from now on. If the pieces then exceed the bound, drop pieces of the sizes
+        that have been unused for longest."""
         whole = new.raw.size
         if whole > self.most:
             return
@@ -161,6 +161,7 @@ def empty_cache() -> None:
 
     Large NumPy results, and large Torch results on the CPU, reuse the memory of freed results. The
     amount of memory kept for reuse is at most a sixteenth of the machine's memory, but at least
-    256 MB and at most 1 GB. The environment variable WARPDYN_CACHE_MB changes this amount (0: none).
+    256 MB and at most 1 GB. The environment variable WARPDYN_CACHE_MB changes this amount (0:
+    none).
     """
     MEMORY.clear()

@@ -1,5 +1,5 @@
-"""Outputs of logs: which files warpdyn has written, and from which state of their logs. From this a run
-decides whether to skip an output, to write it again, or to leave a foreign file alone.
+"""Outputs of logs: which files warpdyn has written, and from which state of their logs. From this a
+run decides whether to skip an output, to write it again, or to leave a foreign file alone.
 
 An output's metadata has the size and time of its log under the key "warpdyn". A CSV file has no
 metadata, so a hidden file next to it holds the size and time.

@@ -36,8 +36,8 @@ SKEW = 1e-9
 """Largest asymmetry of an inertia matrix, relative to its largest entry."""
 
 NEGLIGIBLE = 1e-12
-"""Moment of inertia [kg·m²] that is too small to check: a milligram at a millimetre, as descriptions
-give to dummy links."""
+"""Moment of inertia [kg·m²] that is too small to check: a milligram at a millimetre, as
+descriptions give to dummy links."""
 
 COUNTS_OF_SIZES = {
     "box": (3,),
@@ -219,8 +219,8 @@ def rigid_body(what: str, mass: Any, com: Any, inertia: Any) -> tuple[float, Vec
 
 
 def checked_shapes(where: str, shapes: Sequence[Geometry]) -> tuple[Geometry, ...]:
-    """Shapes that a user gives a link, with their sizes as floats. Refused if they are not shapes, or
-    if a size or a pose is wrong."""
+    """Shapes that a user gives a link, with their sizes as floats. Refused if they are not shapes,
+    or if a size or a pose is wrong."""
     if isinstance(shapes, Geometry):
         raise ModelError(
             f"{where}: visuals and collisions are lists of shapes; got one {shapes.shape} instead of "
@@ -306,8 +306,8 @@ def unphysical(links: Sequence[Link]) -> Iterator[str]:
 
 
 def remark_limits_of_followers(joints: Sequence[Joint]) -> Iterator[str]:
-    """A remark for each mimic joint whose position limits are narrower than those that follow from its
-    leader. Its own limits have no effect."""
+    """A remark for each mimic joint whose position limits are narrower than those that follow from
+    its leader. Its own limits have no effect."""
     by_name = {joint.name: joint for joint in joints}
     for joint in joints:
         if joint.mimic is None:

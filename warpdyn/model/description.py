@@ -70,7 +70,8 @@ class Link:
     gravcomp: float = 0.0
     """The share of the link's weight that the description compensates."""
     borne: float = 0.0
-    """The share of the link's weight that the dynamics compensate; 0 unless the caller asks for it."""
+    """The share of the link's weight that the dynamics compensate; 0 unless the caller asks for
+    it."""
 
     @property
     def symmetric(self) -> Symmetric:

@@ -20,8 +20,8 @@ FIRST, END = 7, 32
 """Streams of varied numbers, noise and kept numbers."""
 
 ROOM = 10
-"""Number of streams reserved for varied numbers, and for noise, if there are enough. A new number then
-does not change the others."""
+"""Number of streams reserved for varied numbers, and for noise, if there are enough. A new number
+then does not change the others."""
 
 
 class RandomStreams(NamedTuple):

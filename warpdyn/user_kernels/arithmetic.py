@@ -92,8 +92,8 @@ def divide_with_remainder(x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
 
     The quotient is rounded and may thus be one too large or too small. The remainder shows this.
     """
-    # Both operands change their sign for a negative divisor, and the remainder changes it back. So it
-    # is -0 there, as NumPy's.
+    # Both operands change their sign for a negative divisor, and the remainder changes it back. So
+    # it is -0 there, as NumPy's.
     turned = less(y, 0.0)
     size, dividend = scalar.absolute(y), choose(turned, negative(x), x)
     ratio = divide(x, y)

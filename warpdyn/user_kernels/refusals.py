@@ -18,7 +18,8 @@ PACKAGE = str(Path(__file__).parents[1])
 """Folders whose stack frames are not the user's."""
 
 RECORDED_MODEL: ContextVar[Any] = ContextVar("recorded_model", default=None)
-"""The `Model` of the kernel that is recorded now, or None. For functions that receive only arrays."""
+"""The `Model` of the kernel that is recorded now, or None. For functions that receive only
+arrays."""
 
 
 class RecordingError(TypeError):

@@ -105,7 +105,8 @@ TERMS = [
 
 @pytest.mark.parametrize("term", TERMS)
 def test_the_state_of_another_convention_is_refused(term: Any) -> None:
-    """A quaternion w, x, y, z or velocities in the world's axes gave other numbers without a word."""
+    """A quaternion w, x, y, z or velocities in the world's axes gave other numbers without a
+    word."""
     of_q, of_v = (
         term in TERMS[: len(OF_Q)] or term is level_velocity,
         term not in TERMS[: len(OF_Q)],

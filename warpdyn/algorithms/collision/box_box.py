@@ -14,8 +14,9 @@ from .contact import Contact, ShapeAt, choose, choose_contact, dot, if_exists, s
 from .round_shapes import closest_on_segments
 
 PREFERENCE = 1e-5
-"""A face of the second box is the reference face only if its overlap is smaller than that of the first
-box's face by more than this [m]. Otherwise the choice would alternate where both are equal."""
+"""A face of the second box is the reference face only if its overlap is smaller than that of the
+first box's face by more than this [m]. Otherwise the choice would alternate where both are
+equal."""
 
 EDGE_PREFERENCE = 3e-7
 """The overlap along the normal of two edges must be less than that of faces by this times the sum

@@ -22,7 +22,8 @@ from .soft_stops import SoftPoint, point_row
 
 NEAR_RIGID = 1.0 / (4.0 * math.pi**2)
 """Least compliance of a contact, relative to its inverse mass w: SAP's beta² / (4 pi²) with beta =
-1, section V.B. A stiffness above 4 pi² / (w h (h + dissipation)) in the ground acts like this one."""
+1, section V.B. A stiffness above 4 pi² / (w h (h + dissipation)) in the ground acts like this
+one."""
 
 BETWEEN_BODIES = 0.1
 """The same between bodies. With the ground's value, piles of three cubes on rigid ground tremble at
@@ -45,12 +46,12 @@ class Surface(NamedTuple):
     """Contact parameters of one environment.
 
     `friction`: coefficient of each point. `stiffness` k [N/m]; `dissipation` tau_d [s], acts inside
-    the ground only, because above the ground it would hold a foot in the air. `push_out`: the largest speed at
-    which a point is pushed out of the ground [m/s]. `restitution`: the part of its normal velocity
-    with which each point leaves after an impact (Newton); None: no rebounds. `least_compliance`:
-    relative to the contact's inverse mass. `torsional`, `rolling`: coefficients of the moments of
-    each point [m], or None. `soft_normal`: MuJoCo's law of the normal force in place of stiffness and
-    dissipation, or None.
+    the ground only, because above the ground it would hold a foot in the air. `push_out`: the
+    largest speed at which a point is pushed out of the ground [m/s]. `restitution`: the part of its
+    normal velocity with which each point leaves after an impact (Newton); None: no rebounds.
+    `least_compliance`: relative to the contact's inverse mass. `torsional`, `rolling`: coefficients
+    of the moments of each point [m], or None. `soft_normal`: MuJoCo's law of the normal force in
+    place of stiffness and dissipation, or None.
     """
 
     friction: Sequence[Scalar]

@@ -50,9 +50,9 @@ class FrictionMoments(NamedTuple):
     def update(
         self, before: Sequence[Scalar], pressed: Scalar, contact: PointContact, seen: RowVelocities
     ) -> tuple[list[Scalar], RowVelocities]:
-        """The updated moments, and the velocities after this update. `before`: the moments before it,
-        about the tangents if there is rolling friction, then about the normal [N m s]. `pressed`: the normal
-        impulse [N s]."""
+        """The updated moments, and the velocities after this update. `before`: the moments before
+        it, about the tangents if there is rolling friction, then about the normal [N m s].
+        `pressed`: the normal impulse [N s]."""
         *tangential, m = before
         most = self.torsional * pressed
         held = m - (_spin(contact, seen).z + self.R_spin * m) * self.spin_share

@@ -23,9 +23,9 @@ def reset_on_device(
 
     where: None for all rows; a mask (envs,) or indices (n,), of NumPy or on the device.
     count: the number of rows; None for a mask.
-    values: for some of the arrays, by name: (width,) for all rows, (envs, width) with a row for each
-    environment, or (n, width) with a row for each chosen one. With the last form a mask is read on
-    the host, because its rows have to be counted. Nothing else waits for the device.
+    values: for some of the arrays, by name: (width,) for all rows, (envs, width) with a row for
+    each environment, or (n, width) with a row for each chosen one. With the last form a mask is
+    read on the host, because its rows have to be counted. Nothing else waits for the device.
     """
     envs = next(iter(arrays.values())).shape[0]
     given = {

@@ -28,8 +28,8 @@ OF_A_BODY = {
 
 
 def _recorded_model(x: Any, size: str) -> Any:
-    """The model whose whole q or v is x, while a kernel is recorded; None for other numbers, such as
-    those of one body. Refuses a fixed base. size: "nq" or "nv"."""
+    """The model whose whole q or v is x, while a kernel is recorded; None for other numbers, such
+    as those of one body. Refuses a fixed base. size: "nq" or "nv"."""
     model = RECORDED_MODEL.get()
     if model is None or np.shape(x) != (getattr(model, size),):
         return None
@@ -63,8 +63,8 @@ def rotation(q: Any) -> Any:
     """The rotation of a free base from q, base to world (3, 3).
 
     q: configuration that begins with the base: position, then quaternion (x, y, z, w).
-    kernels.RecordingError, in all functions of q or v: in a kernel, q or v is that of a model with a
-    fixed base, other quaternions or other base velocities.
+    kernels.RecordingError, in all functions of q or v: in a kernel, q or v is that of a model with
+    a fixed base, other quaternions or other base velocities.
     """
     _check_quaternion(_recorded_model(q, "nq"), "this term reads")
     rows = quaternion_rotation([q[k] for k in range(3, 7)]).matrix.rows

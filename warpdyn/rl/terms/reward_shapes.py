@@ -37,8 +37,8 @@ def every(age: Any, steps: float) -> Any:
 
 
 def within(x: Any, lower: float, upper: float, margin: float) -> Any:
-    """1 between two bounds; outside it falls like a bell curve, to 0.1 at a distance of `margin`. With
-    a margin of 0 it is 0 outside.
+    """1 between two bounds; outside it falls like a bell curve, to 0.1 at a distance of `margin`.
+    With a margin of 0 it is 0 outside.
 
     The function `tolerance` of the DeepMind Control Suite (Tassa et al., arXiv 1801.00690).
     ValueError: `lower` is above `upper`, or the margin is negative.

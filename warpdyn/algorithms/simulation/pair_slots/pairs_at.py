@@ -166,8 +166,8 @@ class PairsAt:
     def slot_of(
         self, number: Scalar, found: FoundPair, places: Sequence[Scalar], known: bool
     ) -> Slot:
-        """A slot with contacts of the pair that has this number. `places`: the contacts' numbers in the
-        pair. `known`: their features are the same in all steps."""
+        """A slot with contacts of the pair that has this number. `places`: the contacts' numbers in
+        the pair. `known`: their features are the same in all steps."""
         signs, surface = self._signs(*found.carriers), self._surface(number, len(places))
 
         def scale(values: Sequence[Scalar] | None) -> list[Scalar] | None:
@@ -243,8 +243,8 @@ class PairsAt:
         return signs
 
     def _carries_all(self, i: int) -> bool:
-        """True if a carrier carries the shapes of both sides and so does not move them relative to each
-        other."""
+        """True if a carrier carries the shapes of both sides and so does not move them relative to
+        each other."""
         return all(i in self.tree.path(body) for side in self.group.sides for body in side.bodies)
 
     def _shape(self, side: int, row: ShapeRow, body: FreeBodyAt | None) -> ShapeAt:
@@ -344,8 +344,8 @@ class PairsAt:
         moments: int,
     ) -> list[list[Scalar]]:
         """Rows of the velocity of the second shape minus that of the first one, at a point of the
-        world and along the axes, then rows of the angular velocities for this many friction moments.
-        A row has the entries of all joints, then those of the free bodies."""
+        world and along the axes, then rows of the angular velocities for this many friction
+        moments. A row has the entries of all joints, then those of the free bodies."""
         nv = self.tree.nv
         rows: list[list[Scalar]] = [[0.0] * nv for _ in range(3 + moments)]
         for i, sign in zip(self.carriers, signs, strict=True):
