@@ -62,6 +62,8 @@ def test_a_box_falls_and_slides_as_in_mujoco(
     assert off["soft"] < near and off["rigid"] > 4 * off["soft"]
 
 
+CURVE = (0.9, 0.95, 0.001, 0.5, 2.0)
+
 def test_compliances_use_mujocos_inverse_masses() -> None:
     """The inverse mass of every body is that of the initial pose.
 
@@ -212,6 +214,18 @@ def test_a_sliding_body_has_its_own_inverse_mass() -> None:
     assert len(pairs) > 14 and laws[0].in_mujoco_steps
 
 
+def test_a_foot_without_mass_has_its_own_inverse_mass() -> None:
+    """MuJoCo puts the centre of mass of such a body at the body's pose, as a point of its frame."""
+    mujoco = pytest.importorskip("mujoco")
+    text = """<mujoco><worldbody><body><freejoint/><geom type="box" size="0.3 0.2 0.1" mass="2"/>
+    <body name="foot" pos="0.1 0.2 -0.3"><geom size="0.05" pos="0 0 -0.1" mass="0"/></body></body></worldbody></mujoco>"""
+    model, theirs = wd.load(text), mujoco.MjModel.from_xml_string(text)
+    contact = wd.description.PairContact(softness=ContactSoftness(1.0, 1.0, CURVE))
+    pairs = wd.ContactPairs(model).only().with_ground("foot")
+    (law,) = soft_pairs(model, pairs, contact, in_mujoco_steps=True)
+    assert law.normal == pytest.approx(theirs.body_invweight0[theirs.body("foot").id, 0])
+
+
 def test_limits_of_sliders_have_the_inverse_mass_of_their_body() -> None:
     """The inverse mass equals MuJoCo's for two sliders and excludes the rotor.
 
@@ -240,9 +254,6 @@ def test_the_softness_of_pairs_must_be_a_record(softness: object) -> None:
     contact = wd.description.PairContact(softness=softness)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"must be a wd\.description\.ContactSoftness"):
         soft_pairs(model, pairs, contact, in_mujoco_steps=False)
-
-
-CURVE = (0.9, 0.95, 0.001, 0.5, 2.0)
 
 
 def step_soft_pair(**numbers: Any) -> None:

@@ -77,9 +77,9 @@ def links(
                 raise error
         elif matter.inertial is not None:
             read[name] = _read_inertial(values, name, matter, *matter.inertial)
-        elif matter.compiler.boundmass > 0:
-            # MuJoCo puts the centre of mass at the body's pose, read as a point of the body's own
-            # frame.
+        else:
+            # MuJoCo puts the centre of mass of a body without mass at the body's pose, read as a
+            # point of the body's own frame. Mass of `boundmass` and softness of contacts follow.
             read[name], matter.principal = Link(name, com=vector3(matter.pose.p)), matter.pose
     try:
         weighed = _weigh(values, from_geoms, meshes)
