@@ -21,6 +21,7 @@ step pytest -n 2 --slow -m slow --ignore tests/ros
 step pytest --slow tests/ros/test_frozen.py
 step python -m benchmarks.fuzzing files 100000 --seed "$seed"
 step python -m benchmarks.fuzzing mjcf 20000 --seed "$seed"
+step python -m benchmarks.fuzzing simulations 10000 --seed "$seed"
 step python -m benchmarks.fuzzing expressions 20000 --seed "$seed"
 step python -m benchmarks.fuzzing calls 100000 --seed "$seed"
 step python scripts/mutate.py --count 300 --seed "$seed" --least 0.97

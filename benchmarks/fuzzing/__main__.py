@@ -14,6 +14,7 @@ from pathlib import Path
 from benchmarks.fuzzing import array_calls, damaged_files, mjcf_texts
 from benchmarks.fuzzing.expressions import expressions
 from benchmarks.fuzzing.outcomes import Outcome, count_outcomes
+from benchmarks.fuzzing.simulated_mjcf import simulations
 
 GENERATORS: dict[str, tuple[Callable[[int], Iterator[Outcome]], str, str]] = {
     "calls": (array_calls.cases, "call", "calls on arrays of NumPy, Torch and JAX in any layout"),
@@ -23,6 +24,7 @@ GENERATORS: dict[str, tuple[Callable[[int], Iterator[Outcome]], str, str]] = {
         "random user kernels and their derivatives, compared with NumPy",
     ),
     "mjcf": (mjcf_texts.cases, "text", "random MJCF files, compared with MuJoCo"),
+    "simulations": (simulations, "text", "steps of random MJCF files, compared with MuJoCo's"),
 }
 """For each name: a function that takes the seed and yields outcomes without end, the unit of the
 progress bar, and the help text."""

@@ -6,7 +6,6 @@ matrix, and the bias, passive and actuator forces are compared, and the keyframe
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +16,7 @@ import mujoco
 import numpy as np
 
 import warpdyn as wd
-from benchmarks.fuzzing.outcomes import Outcome
+from benchmarks.fuzzing.outcomes import Outcome, without_names
 from benchmarks.fuzzing.random_mjcf import RandomText
 from warpdyn.peers.mujoco import MuJoCo
 from warpdyn.peers.peer import NotComparable
@@ -56,11 +55,11 @@ def compare(text: str, path: Path, rng: np.random.Generator) -> Outcome | None:
             warnings.simplefilter("ignore", wd.ModelWarning)
             model = wd.load(path, quaternion="wxyz")
     except wd.ModelError as error:
-        return Outcome("refused", _without_names(str(error)))
+        return Outcome("refused", without_names(str(error)))
     try:
         peer = MuJoCo(model, path, whole=True)
     except NotComparable as error:
-        return Outcome("refused", f"peer: {_without_names(str(error))}")
+        return Outcome("refused", f"peer: {without_names(str(error))}")
     wrong = _difference(model, peer, robot, rng)
     return Outcome("different", wrong, text) if wrong else Outcome("equal")
 
@@ -135,9 +134,3 @@ def _silence(robot: mujoco.MjModel, model: wd.Model) -> None:
         robot.actuator_gaintype[number] = mujoco.mjtGain.mjGAIN_FIXED
         robot.actuator_biastype[number] = mujoco.mjtBias.mjBIAS_NONE
         robot.actuator_forcelimited[number] = False
-
-
-def _without_names(message: str) -> str:
-    """A message with names and numbers replaced, so that messages of one kind count together."""
-    message = message.partition(": ")[2]
-    return re.sub(r"-?\d[\d.e+-]*", "N", re.sub(r'"[^"]*"', '"…"', message))

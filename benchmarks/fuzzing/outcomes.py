@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -20,6 +21,14 @@ class Outcome(NamedTuple):
 
     reproduction: str = ""
     """Source that reproduces a case that differs."""
+
+
+def without_names(message: str) -> str:
+    """A message without the name of its file, and with names and numbers replaced, so that messages of one
+    kind count together."""
+    message = message.partition(": ")[2] or message
+    message = re.sub(r'"[^"]*"', '"…"', message)
+    return re.sub(r"-?\d[\d.e+-]*", "N", message)
 
 
 def count_outcomes(

@@ -64,6 +64,7 @@ def test_a_box_falls_and_slides_as_in_mujoco(
 
 CURVE = (0.9, 0.95, 0.001, 0.5, 2.0)
 
+
 def test_compliances_use_mujocos_inverse_masses() -> None:
     """The inverse mass of every body is that of the initial pose.
 
@@ -201,9 +202,7 @@ def test_a_sliding_body_has_its_own_inverse_mass() -> None:
     ]
     text = f"<mujoco><worldbody>{''.join(bodies)}</worldbody></mujoco>"
     model, theirs = wd.load(text), mujoco.MjModel.from_xml_string(text)
-    contact = wd.description.PairContact(
-        softness=ContactSoftness(1.0, 1.0, (0.9, 0.95, 0.001, 0.5, 2.0))
-    )
+    contact = wd.description.PairContact(softness=ContactSoftness(1.0, 1.0, CURVE))
     names = ["one", "two", "tilted", "carrier", "off", "turned", "light", "rider"]
     pairs = wd.ContactPairs(model).only(*names)
     laws = soft_pairs(model, pairs, contact, in_mujoco_steps=True)
@@ -218,7 +217,8 @@ def test_a_foot_without_mass_has_its_own_inverse_mass() -> None:
     """MuJoCo puts the centre of mass of such a body at the body's pose, as a point of its frame."""
     mujoco = pytest.importorskip("mujoco")
     text = """<mujoco><worldbody><body><freejoint/><geom type="box" size="0.3 0.2 0.1" mass="2"/>
-    <body name="foot" pos="0.1 0.2 -0.3"><geom size="0.05" pos="0 0 -0.1" mass="0"/></body></body></worldbody></mujoco>"""
+    <body name="foot" pos="0.1 0.2 -0.3"><geom size="0.05" pos="0 0 -0.1" mass="0"/></body></body>
+    </worldbody></mujoco>"""
     model, theirs = wd.load(text), mujoco.MjModel.from_xml_string(text)
     contact = wd.description.PairContact(softness=ContactSoftness(1.0, 1.0, CURVE))
     pairs = wd.ContactPairs(model).only().with_ground("foot")
