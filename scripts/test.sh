@@ -55,10 +55,10 @@ ruff format --check .
 python scripts/prose.py
 python scripts/code_shape.py
 wait_for_all
-pytest -n 2 --ignore tests/ros --ignore tests/cuda_device
+# Many tests wait for other processes, so three workers keep two cores busy.
+pytest -n 3 --ignore tests/ros --ignore tests/cuda_device
 bash scripts/test_cuda.sh --quick # on an emulated CUDA device; it runs tests/cuda_device too
 if compgen -G "tests/ros/test_*.py" >/dev/null; then
-    # Each worker runs whole files in a ROS domain of its own. The tests wait more than they compute, so three workers
-    # keep two cores busy.
-    pytest -n 3 --dist loadfile --no-loadscope-reorder tests/ros
+    # Each worker runs whole files in a ROS domain of its own. These tests wait even more.
+    pytest -n 4 --dist loadfile --no-loadscope-reorder tests/ros
 fi

@@ -29,7 +29,7 @@ LINT = (
 )
 
 TYPES = ("python scripts/robot_stub.py", "mypy")
-ALL_TESTS = ("pytest -n 2 --ignore tests/ros --ignore tests/cuda_device", "test_cuda --quick")
+ALL_TESTS = ("pytest -n 3 --ignore tests/ros --ignore tests/cuda_device", "test_cuda --quick")
 
 
 def script(name: str) -> ModuleType:
