@@ -161,7 +161,7 @@ def test_a_rigid_body_has_plain_numbers(mass: float, com: tuple[float, float, fl
 @pytest.mark.parametrize(
     ("mass", "com", "inertia", "said"),
     [
-        (-1.0, (0, 0, 0), EYE, "a load needs a finite mass, not negative"),
+        (-1.0, (0, 0, 0), EYE, "a load needs a finite mass that is not negative"),
         (math.nan, (0, 0, 0), EYE, "needs a finite mass"),
         (1.0, (0, math.inf, 0), EYE, r"a finite com \(3,\)"),
         (1.0, (0, 0), EYE, r"a finite com \(3,\)"),

@@ -138,7 +138,11 @@ def test_numbers_of_links_and_joints_can_be_replaced() -> None:
         (lambda: PANDA.with_limits("joint1"), KeyError, "no joint named 'joint1'"),
         (lambda: PANDA.with_limits("panda_joint1", lower=9), ValueError, "lower <= upper"),
         (lambda: PANDA.with_limits("panda_hand_joint", lower=0), ValueError, "is fixed"),
-        (lambda: PANDA.with_link_mass("panda_hand", -1), ValueError, "finite mass, not negative"),
+        (
+            lambda: PANDA.with_link_mass("panda_hand", -1),
+            ValueError,
+            "finite mass that is not negative",
+        ),
         (lambda: PANDA.with_link_inertia("panda_hand", [1, 2, 3]), ValueError, r"inertia \(3, 3\)"),
         (
             lambda: PANDA.with_link_inertia("panda_hand", np.triu(np.ones((3, 3)))),

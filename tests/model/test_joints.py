@@ -15,7 +15,7 @@ from states import states
 
 import warpdyn as wd
 from warpdyn.algebra.spatial import Inertia, Placement, Symmetric, Vector, as_matrix
-from warpdyn.model.description import Mimic
+from warpdyn.model.description import Gearbox, Mimic
 from warpdyn.model.joints import KINDS, JointKind, screw
 from warpdyn.model.poses_and_limits import Limits
 
@@ -216,6 +216,10 @@ def test_a_screw_combines_a_revolute_and_a_prismatic_joint() -> None:
 REFUSED = {
     "no second axis": ({"kind": "universal"}, "joint \"j\": it has no axis2; a universal joint needs two axes"),
     "zero second axis": ({"kind": "revolute2", "axis2": (0, 0, 0)}, "axis2 is .0, 0, 0.; a revolute2 joint needs"),
+    "long axis": ({"kind": "revolute", "axis": (0, 0, 2)}, "axis is .0, 0, 2.; a revolute joint needs a unit axis"),
+    "second axis of a hinge": ({"kind": "revolute", "axis2": (0, 1, 0)}, "axis2 is for a universal .* is revolute"),
+    "second limits of a ball": ({"kind": "ball", "limits2": Limits(-1.0, 1.0)}, "limits2 is for a universal"),
+    "gearbox of a slide": ({"kind": "prismatic", "gearbox": Gearbox(2.0, "a")}, "gearbox is for a gearbox joint"),
     "leaning": ({"kind": "universal", "axis2": (0.6, 0.8, 0)}, "must be perpendicular, .* is 0.6; correct them"),
     "pitch of a hinge": ({"kind": "continuous", "pitch": 0.1}, "pitch is 0.1; .* only a screw has one"),
     "pitch not a number": ({"kind": "screw", "pitch": math.nan}, "pitch is nan; it must be finite"),

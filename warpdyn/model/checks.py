@@ -20,6 +20,7 @@ from .poses_and_limits import (
     MOST,
     ORIGIN,
     PERPENDICULAR,
+    UNLIMITED,
     ZERO3,
     Matrix3,
     Pose,
@@ -50,7 +51,7 @@ COUNTS_OF_SIZES = {
 }
 """The numbers of sizes that a shape may have, by its kind."""
 
-NEEDS_MASS = "needs a finite mass, not negative"
+NEEDS_MASS = "needs a finite mass that is not negative"
 """The message for a link or a payload whose mass is negative or not finite."""
 
 
@@ -90,9 +91,9 @@ def check_description(source: str, links: Sequence[Link], joints: Sequence[Joint
                 )
         if joint.child in carried:
             raise ModelError(
-                f'{where}: link "{joint.child}" is already the child of joint "{carried[joint.child]}"; a link has '
-                "one parent "
-                "(cut the loop: remove one of the two joints)"
+                f'{where}: link "{joint.child}" is already the child of joint '
+                f'"{carried[joint.child]}"; a link has one parent joint: remove one of the two, or '
+                "close the loop by a constraint (ModelBuilder.hinge, connect or weld)"
             )
         carried[joint.child] = joint.name
         _check_joint(where, joint)
@@ -112,6 +113,8 @@ def _check_joint(where: str, joint: Joint) -> None:
         _check_axis(where, name, kind, getattr(joint, name))
     if kind.geared and joint.axis2 is not None:
         _check_axis(where, "axis2", kind, joint.axis2)
+    if not kind.series:
+        _refuse_second_axis(where, joint)
     # Files round right angles, so that a small cosine is accepted.
     leaning = as_number(Vector(*joint.axes[0]).dot(Vector(*joint.axes[-1])))
     if kind.perpendicular and abs(leaning) > PERPENDICULAR:
@@ -135,9 +138,28 @@ def _check_axis(where: str, what: str, kind: JointKind, axis: Vector3 | None) ->
     norm = math.hypot(*axis)
     if not math.isfinite(norm) or abs(norm - 1.0) > 1e-9:
         numbers = ", ".join(f"{x:g}" for x in axis)
+        needed = "a unit" if 0.0 < norm < math.inf else "a non-zero"
         raise ModelError(
-            f"{where}: {what} is ({numbers}); a {kind.name} joint needs a non-zero {what}"
+            f"{where}: {what} is ({numbers}); a {kind.name} joint needs {needed} {what}"
         )
+
+
+def _refuse_second_axis(where: str, joint: Joint) -> None:
+    """Raise if a joint of one axis has fields that only other kinds read."""
+    kind = joint.kind
+    fields = {
+        "axis2": joint.axis2 is not None and not kind.geared,
+        "limits2": joint.limits2 != UNLIMITED,
+        "damping2": joint.damping2 != 0.0,
+        "friction2": joint.friction2 != 0.0,
+        "gearbox": joint.gearbox is not None and not kind.geared,
+    }
+    for name, is_given in fields.items():
+        if is_given:
+            owner = "a gearbox joint" if name == "gearbox" else "a universal or revolute2 joint"
+            raise ModelError(
+                f"{where}: {name} is for {owner}, and this joint is {kind.name}; leave it out"
+            )
 
 
 def check_mimics(source: str, joints: Sequence[Joint]) -> None:
