@@ -215,7 +215,7 @@ def test_one_name_in_place_of_a_list_is_refused() -> None:
     ):
         with pytest.raises(
             TypeError,
-            match=r'expected a list of names, got "FL_hip"; for one name \["FL_hip"\]',
+            match=r'names must be a list, got "FL_hip"; for one name pass \["FL_hip"\]',
         ):
             call("FL_hip")
 

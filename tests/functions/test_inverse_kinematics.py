@@ -167,7 +167,7 @@ def test_invalid_targets_and_options_are_refused() -> None:
     """The message says what is needed and what was passed."""
     model, T = wd.load_robot("ur5e"), np.tile(np.eye(4), (3, 1, 1))
     for error, message, targets, options in (
-        (ValueError, "say which frame it is for", T, {}),
+        (ValueError, "pass its frame too", T, {}),
         (ValueError, "not both", {"tool0": T}, {"frame": "tool0"}),
         (ValueError, "at least one frame", {}, {}),
         (KeyError, "tool1", {"tool1": T}, {}),

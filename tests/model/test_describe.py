@@ -31,6 +31,15 @@ def test_summary_draws_the_tree() -> None:
     ]
 
 
+def test_counts_of_one_are_singular() -> None:
+    """One link and one joint in the first line, and one configuration."""
+    post = wd.ModelBuilder("post").add_link("base").build()
+    assert post.summary().startswith("post: 1 link, 0 moving joints,")
+    post = wd.ModelBuilder("post").add_link("base").add_link("arm", mass=1.0)
+    model = post.add_joint("hinge", "continuous", "base", "arm").build()
+    assert repr(model).startswith("<Model post: 2 links, 1 moving joint,")
+
+
 def test_limits_of_both_axes_are_in_the_summary() -> None:
     builder = wd.ModelBuilder("gimbal").add_link("base").add_link("cup", mass=1.0)
     second = wd.description.Limits(-5.0, 6.0)

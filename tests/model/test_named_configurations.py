@@ -72,7 +72,7 @@ def test_an_unknown_configuration_is_answered_with_similar_names() -> None:
     with pytest.raises(KeyError, match="no configuration named 'hme'; did you mean 'home'"):
         model.configurations["hme"]
     assert "home" in model.configurations and "hme" not in model.configurations
-    assert repr(model.configurations) == "<1 configurations of hand: home>"
+    assert repr(model.configurations) == "<1 configuration of hand: home>"
 
 
 def test_configurations_survive_changes_of_numbers() -> None:

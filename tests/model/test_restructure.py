@@ -215,7 +215,7 @@ MIMIC = by_name("mimic_chain").model
         (
             lambda: PANDA.reduce([], at={"panda_joint9": 0}),
             KeyError,
-            "no joint to lock named 'panda_joint9'; did you",
+            "no locked joint named 'panda_joint9'; did you",
         ),
         (
             lambda: PANDA.reduce(["panda_joint1"], at={"panda_joint1": 0}),
@@ -238,7 +238,7 @@ MIMIC = by_name("mimic_chain").model
         (
             lambda: PANDA.attach(PANDA, "panda_hand"),
             ValueError,
-            'both have a link named .*prefix="tool_"',
+            'both robots have a link named .*prefix="tool_"',
         ),
         (
             lambda: PANDA.attach(MIMIC, "panda_hand", joint="panda_joint1"),

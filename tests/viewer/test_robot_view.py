@@ -124,7 +124,7 @@ def test_the_floor_of_a_file_receives_shadows(stage: Any) -> None:
     """It casts none on the ground below it. Other bodies cast shadows."""
     text = """<mujoco><worldbody><geom type="plane" size="1 1 1" pos="0 0 .2"/>
     <body pos="0 0 1"><joint/><geom size=".1"/></body></worldbody></mujoco>"""
-    with pytest.warns(wd.ModelWarning, match="kinds that nothing touches here: 1 plane"):
+    with pytest.warns(wd.ModelWarning, match="kinds without contacts: 1 plane"):
         view = RobotView(stage, wd.load(text), "floor")
     view.update(view.model.neutral)
     shadows = {(x.cast_shadow, bool(x.receive_shadow)) for x in view._handles}

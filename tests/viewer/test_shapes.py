@@ -134,7 +134,7 @@ def test_an_sdf_collision_plane_is_drawn_with_collision_shapes() -> None:
         (seen + touching, [True], [-1.0, 0.0]),
     ):
         text = f'<sdf version="1.9"><model name="m"><link name="a">{inside}</link></model></sdf>'
-        with pytest.warns(wd.ModelWarning, match="is a plane, which nothing touches here"):
+        with pytest.warns(wd.ModelWarning, match="is a plane, which has no contacts"):
             model = wd.load_sdf(text)
         assert [solid.plane for solid in solids(model).solids] == visual
         (drawn,) = solids(model, "collision").solids

@@ -18,7 +18,7 @@ from ..execution.request.base_velocity import ACCELERATION, COLUMNS, FORCE, UNCH
 from ..execution.request.call import Call, Forces, Gravity, ResultCheck
 from ..execution.request.evaluate import tree_of
 from ..model import Model
-from ..model.names import check_names
+from ..model.names import check_names, count_with_noun
 from ..model.params import Params
 from ..model.structure import start_of
 from .unmoved_joints import refuse_unmoved
@@ -148,8 +148,9 @@ def loop_inverse_dynamics(
     freedom = model.nv - independent_rows(model) - spins
     if len(columns) != freedom:
         raise ValueError(
-            f"actuated must name joints with {freedom} coordinates, the degrees of freedom of "
-            f"{model.name} with closed loops; got {len(columns)}: {', '.join(names)}"
+            f"actuated must name joints with {count_with_noun(freedom, 'coordinate')} together, as "
+            f"many as {model.name} has degrees of freedom with closed loops; got "
+            f"{len(columns)} ({', '.join(names) or 'no joints'})"
         )
     # The loops' forces act on the other joints by their columns of J. If these have a smaller rank,
     # there are motions that no actuated joint and no loop can drive.

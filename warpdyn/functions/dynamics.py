@@ -37,8 +37,8 @@ def rnea(
     out: Array[A] | None = None,
 ) -> Call[A]:
     """Inverse dynamics: joint forces that produce the acceleration `a`, tau = M(q) a + C(q, v) v +
-    g(q) - Jᵀ f_ext, plus the torques of friction and limit springs if the model has them
-    (`Model.with_friction`, `with_limit_springs`).
+    g(q) - Jᵀ f_ext, plus the torques of joint effects (`effect_torques`): friction, springs and
+    compensated weight, if the model has them.
 
     q: (B, nq) [m, rad].  v, a: (B, nv) [m/s, rad/s; m/s², rad/s²].  Returns tau: (B, nv) [N, N·m].
     A floating base comes first: its twist, acceleration (derivative of that twist) and wrench in
@@ -165,8 +165,8 @@ def gravity_torques(
     """Joint forces that hold the robot still, g(q) - Jᵀ f_ext.
 
     q: (B, nq) [m, rad].  Returns (B, nv) [N, N·m].  `f_ext`, `gravity` as in `rnea`.
-    `rnea` at rest without springs and compensated weight, which `effect_torques` adds; RBDA section
-    5.3 with v and a zero.
+    `rnea` with v and a zero, without springs and compensated weight (`effect_torques`). RBDA section
+    5.3.
 
     >>> model = wd.load_robot("panda")
     >>> q = wd.random_configuration(model, 100)
@@ -198,7 +198,7 @@ def bias_forces(
     """Joint forces at zero acceleration, h = C(q, v) v + g(q) - Jᵀ f_ext.
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m].  `f_ext`, `gravity` as in `rnea`.
-    tau = M a + h + `effect_torques`: h does not include friction and limit springs. RBDA 6.2.
+    tau = M a + h + `effect_torques`: h does not include joint effects. RBDA 6.2.
 
     >>> model = wd.load_robot("panda")
     >>> q = wd.random_configuration(model, 100)
@@ -228,7 +228,8 @@ def effect_torques(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """Joint forces needed to overcome friction and springs; zero unless the model has them.
+    """Joint forces needed to overcome friction and springs, less the compensated weight; zero unless
+    the model has such joint effects.
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m], positive in the direction of
     motion: tau = M a + h + this.

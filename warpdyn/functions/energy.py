@@ -41,7 +41,7 @@ def potential_energy(
 
     q: (B, nq) [m, rad].  Returns (B,) [J]; zero for mass at the world's origin. Its gradient is
     `gravity_torques`.
-    gravity: as in `rnea`.  Limit springs (`Model.with_limit_springs`) are not included.
+    gravity: as in `rnea`.  Springs are not included.
     """
     return Call.of(
         _energy.potential_energy, model, {"q": q}, out=out, forces=(gravity, None), params=params

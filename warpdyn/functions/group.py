@@ -39,7 +39,7 @@ class Group:
     B the sum of `envs` and n at least as many columns as the widest model needs; a narrower model
     uses the first columns and does not touch the rest. Results are as wide as those of the widest
     model, with zeros beyond a model's own columns. Each model has its own kernel and launch, and
-    nothing is copied. Robots that differ in more than numbers (`Model.params`) share nothing.
+    nothing is copied. Robots that differ in numbers only need no group: see `Model.params`.
     """
 
     def __init__(self, models: Sequence[Model], envs: Sequence[int]):

@@ -189,7 +189,7 @@ def _targets(targets: Mapping[str, Array[A]] | Array[A], frame: str | None) -> d
         return dict(targets)
     if frame is None:
         raise ValueError(
-            "targets must be {name: array}; for a single array say which frame it is for: frame=name"
+            "targets must be {frame: array}; for a single array pass its frame too: frame=name"
         )
     return {frame: targets}
 

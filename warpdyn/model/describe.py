@@ -14,7 +14,7 @@ from .description import Geometry, Joint, Link
 from .ground_contact import NOT_SIMULATED
 from .joints import JointKind
 from .mesh_files import MESH_READER, NO_READER, MeshError, mesh_file
-from .names import printable
+from .names import count_with_noun, printable
 from .poses_and_limits import Limits, Vector3
 from .scene.free_bodies import free_joints
 from .structure import Structure
@@ -81,8 +81,10 @@ def head(model: Structure) -> str:
     base = "floating base" if model.floating_base else "fixed base"
     if free and not model.floating_base:
         base = f"{free} free {'bodies' if free > 1 else 'body'} in the world"
-    moving = f"{model.nlinks} links, {len(model.joint_names)} moving joints, nq = {model.nq}, nv = {model.nv}"
-    return f"{printable(model.name)}: {moving}, {base}, {model.total_mass:.6g} kg"
+    links = count_with_noun(model.nlinks, "link")
+    joints = count_with_noun(len(model.joint_names), "moving joint")
+    sizes = f"nq = {model.nq}, nv = {model.nv}"
+    return f"{printable(model.name)}: {links}, {joints}, {sizes}, {base}, {model.total_mass:.6g} kg"
 
 
 def tree(model: Structure, width: int) -> list[str]:

@@ -1,7 +1,7 @@
 """Every joint kind: its coordinates, pose, motion subspace and step on the manifold.
 
-The one file that names kinds. A kind moves about or along coordinate axis 0, 1 or 2 of its own
-frame; a joint whose axis points elsewhere gets a turned frame when the tree is built
+Algorithms use these records and name no kind. A kind moves about or along coordinate axis 0, 1 or 2
+of its own frame; a joint whose axis points elsewhere gets a turned frame when the tree is built
 (`warpdyn.model.tree`). Motion subspaces are constant in the child frame, so velocities of planar
 and floating joints are the child's own twist in its own frame.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .names import look_up
+from .names import count_with_noun, look_up
 
 
 @dataclass(frozen=True)
@@ -60,4 +60,5 @@ class Configurations(Mapping[str, np.ndarray]):
         return len(self._arrays)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} configurations of {self._robot}: {', '.join(self) or 'none'}>"
+        count = count_with_noun(len(self), "configuration")
+        return f"<{count} of {self._robot}: {', '.join(self) or 'none'}>"

@@ -73,8 +73,13 @@ def suggestion(near: Sequence[str]) -> str:
     return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
+def count_with_noun(count: int, noun: str) -> str:
+    """The count and the noun, with an s unless the count is 1."""
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
 def check_names(names: Iterable[str]) -> Iterable[str]:
     """The names. A single str is refused, because it would be read as a list of letters."""
     if isinstance(names, str):
-        raise TypeError(f'expected a list of names, got "{names}"; for one name ["{names}"]')
+        raise TypeError(f'names must be a list, got "{names}"; for one name pass ["{names}"]')
     return names

@@ -48,7 +48,7 @@ def reduce(self: Robot, joints: Iterable[str], at: Any = None) -> Robot:
             raise ValueError(
                 f'joint "{name}" of {self.name} keeps its coordinates; leave it out of `at`'
             )
-        look_up(locked, name, "joint to lock", self.name)
+        look_up(locked, name, "locked joint", self.name)
     still = coordinates_at(self, list(locked.values()), at)
     by_name = {joint.name: joint for joint in self.joints}
     held = {}
@@ -281,7 +281,7 @@ def attach(
     if same_links or same_joints:
         what, name = ("link", min(same_links)) if same_links else ("joint", min(same_joints))
         raise ValueError(
-            f'both have a {what} named "{name}"; give what is attached a prefix, such as '
+            f'both robots have a {what} named "{name}"; give the attached robot a prefix, such as '
             'prefix="tool_"'
         )
     # Configurations with the same name on both robots are joined: `home` of an arm with a hand is

@@ -240,10 +240,10 @@ def test_limits_of_every_softness_equal_mujocos(softness: str) -> None:
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"speed_guard": True}, 'acts implicitly, which integrator="mujoco_rk4" is not'),
-        ({"stops": "rows"}, 'has soft limits; take stops="soft" or "none"'),
-        ({"ground": wd.Ground()}, r'take ground=wd.Ground\(softness="description"\)'),
-        ({"ground": wd.SoftGround(1e4, 1e3)}, r'take ground=wd.Ground\(softness="description"\)'),
+        ({"speed_guard": True}, 'speed_guard= is not for integrator="mujoco_rk4"'),
+        ({"stops": "rows"}, 'needs stops="soft" or "none"'),
+        ({"ground": wd.Ground()}, r'pass ground=wd.Ground\(softness="description"\)'),
+        ({"ground": wd.SoftGround(1e4, 1e3)}, r'pass ground=wd.Ground\(softness="description"\)'),
     ],
 )
 def test_options_that_mujocos_methods_lack_are_refused(options: dict[str, Any], error: str) -> None:

@@ -112,10 +112,10 @@ def test_actuatorfrcrange_of_the_joint_takes_precedence() -> None:
 
 def test_effort_limits_from_actuators_are_remarked() -> None:
     """The remark names one joint, or counts several. Without such a limit there is no remark."""
-    with pytest.warns(ModelWarning, match='limit of effort of joint "a" is that of actuators'):
+    with pytest.warns(ModelWarning, match='effort limit of joint "a" comes from actuators'):
         load_mjcf(arm('<motor joint="a" ctrlrange="-1 1"/>'))
     both = '<motor joint="a" ctrlrange="-1 1"/><motor joint="b" ctrlrange="-1 1"/>'
-    assert any("limit of effort of 2 joints is" in line for line in load(arm(both)).warnings)
+    assert any("effort limit of 2 joints comes" in line for line in load(arm(both)).warnings)
     assert not load(arm('<motor joint="a"/>')).warnings
 
 
@@ -175,7 +175,7 @@ def test_ignored_force_ranges_are_remarked() -> None:
     tendon = TENDON.replace('name="t"', 'name="t" actuatorfrcrange="-1 1"')
     assert any("actuatorfrcrange of a tendon" in x for x in load(arm("", tendon)).warnings)
     model = load(arm('<motor joint="a"/>', joint='actuatorfrcrange="-3 7"'))
-    assert any("wider one way" in line for line in model.warnings)
+    assert any("larger bound of its actuatorfrcrange" in line for line in model.warnings)
     assert model.joint("a").limits.effort == 7
     assert model.actuators[0].forces == (-3, 7)
     two = load(arm('<motor joint="a"/><motor joint="a"/>', joint='actuatorfrcrange="-3 7"'))
@@ -308,7 +308,7 @@ def test_inheritrange_of_a_target_without_range_is_refused(target: str) -> None:
 def test_remarks_name_one_joint_and_count_several() -> None:
     """The remarks are on effort limits from actuators."""
     motors = '<motor joint="a" forcerange="-1 1"/>', '<motor joint="b" forcerange="-1 1"/>'
-    said = "the limit of effort of {} is that of actuators: range times gear"
+    said = "the effort limit of {} comes from actuators: range times gear"
     assert any(said.format('joint "a"') in line for line in remarks(motors[0]))
     assert any(said.format("2 joints") in line for line in remarks("".join(motors)))
 

@@ -133,7 +133,7 @@ def test_a_pair_with_a_height_field_is_a_contact_with_the_ground() -> None:
     <geom name="floor" type="hfield" hfield="hills"/><body pos="0 0 1"><freejoint/>
     <geom name="foot" size=".1" contype="0" conaffinity="0"/></body></worldbody>
     <contact><pair geom1="foot" geom2="floor" friction=".6 .6"/></contact></mujoco>"""
-    with pytest.warns(wd.ModelWarning, match="nothing touches here: 1 hfield"):
+    with pytest.warns(wd.ModelWarning, match="without contacts: 1 hfield"):
         model = wd.load(text)
     (shape,) = model.links[0].collisions
     assert shape.on_ground is not None
@@ -144,7 +144,7 @@ def test_a_pair_with_a_height_field_is_a_contact_with_the_ground() -> None:
 def test_a_pair_with_a_shape_without_contacts_is_remarked() -> None:
     """warpdyn has no contacts of ellipsoids."""
     text = HEAP.replace('name="b" size=".1"', 'name="b" type="ellipsoid" size=".1 .1 .1"')
-    with pytest.warns(wd.ModelWarning, match=r"pairs with shapes that nothing touches here \(1\)"):
+    with pytest.warns(wd.ModelWarning, match=r"pairs with shapes that have no contacts \(1\)"):
         model = wd.load(text.format('<pair geom1="u" geom2="b"/>'))
     assert model.touching_pairs == ()
 

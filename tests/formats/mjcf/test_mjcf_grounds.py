@@ -77,7 +77,7 @@ def test_a_pair_with_a_wall_is_remarked_and_not_a_ground_contact() -> None:
     assert contact_of(WALL.format("") + LEVEL.format('friction="0.1"'), "", pair).friction == 1.0
     still = 'contype="0" conaffinity="0"'
     assert not contact_of(WALL.format("") + LEVEL.format(""), still, pair).touches
-    with pytest.warns(wd.ModelWarning, match=r"pairs with shapes that nothing touches here \(1\)"):
+    with pytest.warns(wd.ModelWarning, match=r"pairs with shapes that have no contacts \(1\)"):
         wd.load(TEXT.format(WALL.format("") + LEVEL.format(""), 1, still, pair))
 
 

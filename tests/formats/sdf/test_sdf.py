@@ -208,7 +208,7 @@ def test_missing_mass_and_inertia_default_to_one() -> None:
         for n in ("a", "b")
     )
     assert remarks(bare) == (
-        "without <inertial>, so of SDF's default mass 1 kg and inertia 1 kg·m²: a",
+        "links without <inertial>, which have SDF's default mass of 1 kg and inertia of 1 kg·m²: a",
     )
 
 

@@ -90,7 +90,7 @@ def test_a_collision_plane_is_read_but_has_no_contacts() -> None:
     said = "<plane><normal>0 0 1</normal><size>2 3</size></plane>"
     inside = f"<collision name='c'><pose>1 2 3 0 0 0</pose><geometry>{said}</geometry></collision>"
     text = robot(link("a", inside=inside), link("b", inside=inside), joint())
-    lines = [x for x in remarks(text) if "is a plane, which nothing touches here" in x]
+    lines = [x for x in remarks(text) if "is a plane, which has no contacts" in x]
     assert [x.partition(" is ")[0] for x in lines] == [
         'collision "c" of link "a"',
         'collision "c" of link "b"',

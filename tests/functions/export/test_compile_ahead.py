@@ -134,7 +134,7 @@ def test_wrong_entries_of_the_list_are_refused_with_the_remedy() -> None:
     """Functions without a model, other objects, and an unknown dtype."""
     for wrong in (wd.convert.pose_to_matrix, np.sin, "rnea", partial(wd.vjp)):
         with pytest.raises(
-            TypeError, match=r"compile takes functions of a model.*wd.kernels.compiling"
+            TypeError, match=r"calls must hold functions of a model.*wd.kernels.compiling"
         ):
             wd.kernels.compile(MODEL, [wrong])  # type: ignore[list-item]
     with pytest.raises(

@@ -212,6 +212,8 @@ def test_functions_that_cannot_be_exported_are_refused_with_the_reason(tmp_path:
         wd.export(model, {"nq": wd.rnea})
     with pytest.raises(TypeError, match=r"must hold functions .* such as wd.rnea, got 'rnea'"):
         wd.export(model, ["rnea"])
+    with pytest.raises(TypeError, match=r"^calls must hold functions of a model, .* got 'sin'"):
+        wd.export(model, [np.sin])
     with pytest.raises(ValueError, match="nothing to export"):
         wd.export(model, [])
     with pytest.raises(TypeError, match="calls must be a list"):

@@ -327,7 +327,7 @@ def test_unreadable_shapes_are_listed() -> None:
             "restitution must be at most 1",
         ),
         ({"pairs": ["cube"]}, "pairs must be those of wd.ContactPairs"),
-        ({"integrator": "rk4"}, "pairs= acts implicitly"),
+        ({"integrator": "rk4"}, "pairs= needs an implicit step"),
     ],
 )
 def test_invalid_contact_options_are_refused(options: dict[str, Any], message: str) -> None:

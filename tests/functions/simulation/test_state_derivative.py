@@ -150,8 +150,12 @@ FOOT = [wd.ContactPoint("FL_foot", (0, 0, 0), 0.02)]
     ("options", "error", "text"),
     [
         ({"integrator": "rk4", "points": FOOT}, ValueError, "contacts of wd.Ground are implicit"),
-        ({"integrator": "heun", "stops": "springs"}, ValueError, "stops= acts implicitly"),
-        ({"integrator": "rk4", "speed_guard": True}, ValueError, "speed_guard= acts implicitly"),
+        ({"integrator": "heun", "stops": "springs"}, ValueError, "stops= needs an implicit step"),
+        (
+            {"integrator": "rk4", "speed_guard": True},
+            ValueError,
+            "speed_guard= needs an implicit step",
+        ),
         ({"integrator": "euler"}, ValueError, "integrator must be one of semi_implicit, heun, rk4"),
         (
             {"points": FOOT, "deformation": np.zeros((2, 1, 3))},

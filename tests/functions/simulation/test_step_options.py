@@ -39,10 +39,10 @@ def test_each_integrator_has_its_own_defaults(integrator: Any, guard: bool, stop
     [
         ({"integrator": "euler"}, "integrator must be one of"),
         ({"stops": ""}, "stops must be one of"),
-        ({"integrator": "rk4", "stops": "rows"}, "stops= acts implicitly"),
-        ({"integrator": "heun", "speed_guard": True}, "speed_guard= acts implicitly"),
-        ({"integrator": "mujoco_euler", "points": POINTS}, 'mujoco_euler" has soft contacts'),
-        ({"integrator": "mujoco_rk4", "points": POINTS, "ground": SOFT}, "has soft contacts"),
+        ({"integrator": "rk4", "stops": "rows"}, "stops= needs an implicit step"),
+        ({"integrator": "heun", "speed_guard": True}, "speed_guard= needs an implicit step"),
+        ({"integrator": "mujoco_euler", "points": POINTS}, "needs MuJoCo's contacts: pass ground"),
+        ({"integrator": "mujoco_rk4", "points": POINTS, "ground": SOFT}, "needs MuJoCo's contacts"),
     ],
 )
 def test_unknown_words_and_unsupported_options_are_refused(
@@ -80,7 +80,7 @@ def test_arrays_of_pairs_count_as_pairs() -> None:
 def test_implicit_options_are_refused_by_explicit_integrators(name: str) -> None:
     """The message gives the whole reason. Limit springs are suggested for stops only."""
     value = {"speed_guard": True, "stops": "springs", "pairs": [None]}[name]
-    words = f'{name}= acts implicitly, which integrator="rk4" is not; leave it out'
+    words = f'{name}= needs an implicit step, and integrator="rk4" is explicit; leave it out'
     if name == "stops":
         words += "; limit springs of the model (model.with_limit_springs) act in every integrator"
     with pytest.raises(ValueError, match=f"^{re.escape(words)}$"):

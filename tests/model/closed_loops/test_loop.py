@@ -127,7 +127,7 @@ def test_a_robot_with_a_loop_to_the_world_cannot_be_attached() -> None:
 def test_formats_without_loops_refuse_them() -> None:
     """A written file would describe another robot."""
     for write in (four_bar().to_urdf, four_bar().to_usd):
-        with pytest.raises(ModelError, match=r"has no word for closed loops \(connect of coupler"):
+        with pytest.raises(ModelError, match=r"cannot express closed loops \(connect of coupler"):
             write()
 
 

@@ -54,7 +54,7 @@ def test_forces_of_the_dynamics_are_refused(words: str) -> None:
     """The file would describe a robot with other joint forces."""
     model = FORCES[words]()
     for write in (model.to_urdf, model.to_usd, lambda: refuse_forces(model, "URDF")):
-        with pytest.raises(wd.ModelError, match=f"^{model.name}: .* has no word for {words}"):
+        with pytest.raises(wd.ModelError, match=f"^{model.name}: .* cannot express {words}"):
             write()
 
 

@@ -179,16 +179,16 @@ def test_an_ellipsoid_is_not_written() -> None:
     [
         (
             by_name("balls").model,
-            'joint "hip": URDF has no word for a ball joint; it knows revolute',
+            'joint "hip": URDF cannot express a ball joint; it has revolute',
         ),
-        (by_name("two_axes").model, "URDF has no word for a universal joint"),
+        (by_name("two_axes").model, "URDF cannot express a universal joint"),
         (
             by_name("axes").model.with_armature({"minus_x": 0.1}),
             r'joint "minus_x": .* armature; with_armature\(0\)',
         ),
         (
             by_name("axes").model.with_friction(viscous=0.1),
-            r'joint "slanted": .* effects; with_friction\(',
+            r'joint "slanted": .* friction and springs .*; with_friction\(',
         ),
         (Model.assemble("m", [Link("a\0b")], []), "rename"),
     ],

@@ -236,9 +236,7 @@ def with_effort_limits(values: MjcfValues, root: Element, joints: Sequence[Joint
         result.append(joint)
     if taken:
         which = f'joint "{taken[0]}"' if len(taken) == 1 else f"{len(taken)} joints"
-        values.remarks.append(
-            f"the limit of effort of {which} is that of actuators: range times gear"
-        )
+        values.remarks.append(f"the effort limit of {which} comes from actuators: range times gear")
     return result
 
 

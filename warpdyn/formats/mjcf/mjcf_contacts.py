@@ -350,7 +350,7 @@ class MjcfContacts:
             "solreffriction of contact pairs with the floor": sum(
                 "solreffriction" in pair.more for pair in on_floor
             ),
-            "contact pairs with shapes that nothing touches here": sum(
+            "contact pairs with shapes that have no contacts": sum(
                 not all(name in self.placed for name in pair.geoms) for pair in between
             ),
             "repeated contact pairs": self.repeated,

@@ -113,7 +113,7 @@ def _limits(
         low, high = efforts
         values.force_ranges[name] = low, high
         values.remarks.append(
-            f'the limit of effort of joint "{name}" is the wider end of its actuatorfrcrange, which is '
-            "wider one way; the forces of its actuators are held within both ends"
+            f'the effort limit of joint "{name}" is the larger bound of its actuatorfrcrange; the '
+            "forces of its actuators stay within both bounds"
         )
     return replace(limits, effort=max(map(abs, efforts))) if efforts and single else limits

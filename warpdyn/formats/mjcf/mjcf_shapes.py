@@ -107,7 +107,7 @@ class MjcfShapes:
         kinds = ", ".join(f"{count} {kind}" for kind, count in self.left_out.items())
         return [
             *said,
-            f"geoms of kinds that nothing touches here: {kinds}; a simulation's ground is "
+            f"geoms of kinds without contacts: {kinds}; a simulation's ground is "
             "level at height 0 unless terrain= is another"
             + (
                 "; wd.HeightMap.from_mjcf reads a height field" if "hfield" in self.left_out else ""

@@ -182,7 +182,8 @@ class SdfReader:
         if self.weightless:
             shown = ", ".join(self.weightless[:5]) + (", ..." if len(self.weightless) > 5 else "")
             remarks.append(
-                f"without <inertial>, so of SDF's default mass 1 kg and inertia 1 kg·m²: {shown}"
+                "links without <inertial>, which have SDF's default mass of 1 kg and inertia of "
+                f"1 kg·m²: {shown}"
             )
         # The link "world" exists only if something hangs on it. Otherwise the one free link is the
         # root.
@@ -366,7 +367,8 @@ class SdfReader:
             if tag_name(element) == "collision":
                 values.remarks.append(
                     f'collision "{element.get("name", "")}" of link "{frame.path(self.top)}" is a plane, which '
-                    "nothing touches here; a simulation's ground is level at height 0 unless terrain= is another"
+                    "has no contacts; a simulation's ground is level at height 0 unless terrain= "
+                    "is another"
                 )
         else:
             return None

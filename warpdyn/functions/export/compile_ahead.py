@@ -137,9 +137,9 @@ def call_on_zeros(
     inner: Any = before[0] if before else function
     if not isinstance(function, Function) or not getattr(inner, "of_a_model", False):
         raise TypeError(
-            "compile takes functions of a model, such as wd.rnea or "
+            "calls must hold functions of a model, such as wd.rnea or "
             'functools.partial(wd.jacobian, frame="hand"), '
-            f"got {getattr(inner, '__name__', inner)!r}; for all others use `with wd.kernels.compiling():`"
+            f"got {getattr(inner, '__name__', inner)!r} (wd.kernels.compiling compiles any calls)"
         )
     parameters = list(inspect.signature(inner).parameters.values())[1:]
     arrays = [
@@ -154,5 +154,5 @@ def call_on_zeros(
     except (TypeError, ValueError) as error:
         name = f"wd.{function.__name__}"
         raise type(error)(
-            f"{error}; give arguments that must not be zero by functools.partial({name}, ...)"
+            f"{error}; pass the arguments that cannot be zero: functools.partial({name}, ...)"
         ) from error

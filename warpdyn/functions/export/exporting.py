@@ -103,8 +103,8 @@ def export(
     `functools.partial(wd.jacobian, frame="hand")` for one with options. A mapping gives them names.
     Model numbers that vary (`params=model.params(mass=...)` in a partial) become arguments.
     namespace: the C++ namespace or the C prefix; by default the robot's name as an identifier.
-    dtype: the type of all numbers. language: "c++" (C++17) or "c" (C99). libm: if False, only
-    `stddef.h` is included, and programs that need exp, log or atan2 raise an error.
+    dtype: the type of all numbers. language: "c++" (C++17) or "c" (C99). libm: if False, the header
+    does not include `math.h` or `cmath`, and programs that need exp, log or atan2 raise an error.
     bounded_loops: allow functions with loops that end early (`wd.kernels.repeat` with `until`). How
     long such a function takes depends on its arguments. Its comment gives the largest number of steps.
 

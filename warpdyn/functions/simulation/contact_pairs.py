@@ -19,6 +19,7 @@ from ...model.description import Geometry
 from ...model.ground_contact import ContactFriction, ContactSoftness
 from ...model.mesh_files import MeshError
 from ...model.model import check_model
+from ...model.names import count_with_noun
 from ...model.poses_and_limits import vector3
 from ...model.scene.shape_pairs import shape_pairs
 from ..whole_numbers import whole_number
@@ -215,7 +216,8 @@ class ContactPairs(Sequence[ContactPair]):
     def __repr__(self) -> str:
         left = "; ".join(f"{shape} of {link} ({why})" for link, shape, why in self.left_out)
         return (
-            f"<{len(self)} contact pairs of {self.model.name} with {self.contacts} contacts: "
+            f"<{count_with_noun(len(self), 'contact pair')} of {self.model.name} with "
+            f"{count_with_noun(self.contacts, 'contact')}: "
             f"{_first_pairs(self.links)}{f'; left out: {left}' if left else ''}>"
         )
 
@@ -232,7 +234,8 @@ class PairContact(NamedTuple):
     `rolling_friction` [m]: the largest moment about the normal, and about the tangents, as a share
     of the normal force; None: those of the description, or 0, which costs nothing.
     `softness`: MuJoCo's law of the normal force in place of stiffness, dissipation and restitution,
-    with R in parts of the inverse masses of both links; None: none. Friction does not change.
+    with R relative to the sum of the inverse masses of both links; None: no such law. Friction does
+    not change.
     """
 
     friction: Any = None

@@ -14,7 +14,7 @@ from ...formats.meshes.mesh_hulls import hull_points
 from ...model import Model
 from ...model.collision_points import collision_spheres
 from ...model.model import check_model
-from ...model.names import check_names
+from ...model.names import check_names, count_with_noun
 from ...model.poses_and_limits import vector3
 from ..whole_numbers import whole_number
 from .varied_numbers import is_number
@@ -109,7 +109,8 @@ class ContactPoints(Sequence[ContactPoint]):
         counts = [f"{sum(p.link == link for p in self.points)} on {link}" for link in self.links]
         left = "; ".join(f"{shape} of {link} ({why})" for link, shape, why in self.left_out)
         return (
-            f"<{len(self)} contact points of {self.model.name}: {', '.join(counts) or 'none'}"
+            f"<{count_with_noun(len(self), 'contact point')} of {self.model.name}: "
+            f"{', '.join(counts) or 'none'}"
             f"{f'; left out: {left}' if left else ''}>"
         )
 

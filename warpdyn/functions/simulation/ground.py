@@ -24,7 +24,7 @@ class Ground(NamedTuple):
 
     `friction`: coefficient of all points; a number, (points,) or (B, points); None: 0.8.
     `stiffness` [N/m], None: the whole weight of the model, whatever masses `params` have, on one
-    point presses it in by 5 mm. `dissipation` [s]: the time in which a point in the ground loses its
+    point sinks it by 5 mm. `dissipation` [s]: the time in which a point in the ground loses its
     speed; it acts only inside the ground; None: 0.02. In a `Simulation` and a task of `warpdyn.rl`,
     None takes the numbers of the robot's MJCF file. `push_out` [m/s]: the largest speed at which a
     point is pushed out of the ground. Numbers, or (B,). `restitution`, shaped like friction: the

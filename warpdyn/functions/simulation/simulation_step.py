@@ -149,16 +149,17 @@ def step(
     speed_guard: above its velocity limit a joint is damped, and products of velocities use the
     limit. For a free base's spin the limit is a quarter radian per step.
     stops: how joints stop at the limits of the description if the model has no limit springs.
-    "springs": implicit springs that the joint's effort presses in by 0.01 rad or m; from beyond
-    0.04 they push the joint back at 0.04 / dt; a joint without an effort has none. "rows":
-    one-sided constraints of the sweeps, exactly at the limit; from beyond it a joint returns at 1
-    rad/s or m/s. "soft": MuJoCo's limits, which give way by the numbers of an MJCF file. "none": no
-    stops. With "semi_implicit", None means that the guard is on and stops are "springs". MuJoCo's
-    integrators have no guard, and "soft" stops by default; "heun" and "rk4" have neither.
+    "springs": implicit springs that the joint's effort limit compresses by 0.01 rad or m; a joint
+    more than 0.04 beyond its limit is pushed back at 0.04 / dt, and a joint without an effort limit
+    has no springs. "rows": one-sided constraints of the sweeps, exactly at the limit; a joint beyond
+    it returns at 1 rad/s or m/s. "soft": MuJoCo's limits, which give way by the numbers of an MJCF
+    file. "none": no stops. With "semi_implicit", None means that the guard is on and stops are
+    "springs". MuJoCo's integrators have no guard, and "soft" stops by default; "heun" and "rk4" have
+    neither.
     joint_impulses: (B, joints) impulses of the rows in the previous step, for stops and for Coulomb
     friction from the description (`Model.with_friction`) or `params`; None: the sweeps start at
     zero. In explicit steps Coulomb friction is as in `aba`.
-    `out` may be the results in this order, the state's arrays themselves among them.
+    `out` takes arrays for the results in this order, which may be the arrays of the state.
     Semi-implicit Euler with implicit viscous friction, limit springs, drives and contacts. `sweeps`
     of block Gauss-Seidel solve Coulomb's cone and dry joint friction: Castro, Permenter and Han,
     IEEE T-RO 39 (2023). The explicit integrators are Runge-Kutta-Munthe-Kaas methods.

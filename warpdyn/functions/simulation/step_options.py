@@ -108,13 +108,13 @@ class StepOptions:
         """Raise for options that MuJoCo's integrators do not have."""
         name = f'integrator="{self.integrator}"'
         if self.speed_guard:
-            raise ValueError(f"speed_guard= acts implicitly, which {name} is not; leave it out")
+            raise ValueError(f"speed_guard= is not for {name}; leave it out")
         if stops not in ("soft", "none"):
-            raise ValueError(f'{name} has soft limits; take stops="soft" or "none", got {stops!r}')
+            raise ValueError(f'{name} needs stops="soft" or "none", got {stops!r}')
         described = isinstance(self.ground, Ground) and self.ground.softness == "description"
         if len(self.points) and not described:
             raise ValueError(
-                f'{name} has soft contacts; take ground=wd.Ground(softness="description")'
+                f'{name} needs MuJoCo\'s contacts: pass ground=wd.Ground(softness="description")'
             )
 
     def _refuse_if_explicit(self, **wanted: bool | None) -> None:
@@ -123,7 +123,8 @@ class StepOptions:
             if on and not self.is_implicit:
                 springs = "; limit springs of the model (model.with_limit_springs) act in every integrator"
                 raise ValueError(
-                    f'{name}= acts implicitly, which integrator="{self.integrator}" is not; leave it out'
+                    f'{name}= needs an implicit step, and integrator="{self.integrator}" is '
+                    "explicit; leave it out"
                     f"{springs if name == 'stops' else ''}"
                 )
 

@@ -43,7 +43,7 @@ class Plane(NamedTuple):
         """The plane with an upward normal (x, y, z) of any length."""
         x, y, z = _finite_numbers("normal", normal, 3)
         if not z > 0:
-            raise ValueError(f"a ground's normal points up, z > 0; got {(x, y, z)}")
+            raise ValueError(f"the normal of the ground must point up, z > 0; got {(x, y, z)}")
         return cls((-x / z, -y / z), level)
 
 

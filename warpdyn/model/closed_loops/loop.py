@@ -197,6 +197,6 @@ def refuse_loops(name: str, loops: Sequence[Loop], form: str) -> None:
     """Raise for loops of a model that is written in a format without loops."""
     if loops:
         raise ModelError(
-            f"{name}: {form} has no word for closed loops ({loops[0]}); "
+            f"{name}: {form} cannot express closed loops ({loops[0]}); "
             "dataclasses.replace(model, loops=()) leaves them out"
         )

@@ -13,6 +13,12 @@ from ..names import ModelError, ModelWarning
 from ..poses_and_limits import Effects
 from ..structure import Structure
 
+WITHOUT_EFFECTS = (
+    "with_friction(viscous=0, coulomb=0), with_springs(0, rest=0) and "
+    "with_limit_springs(stiffness=0, damping=0) remove them"
+)
+"""The remedy for forces of joints that a format cannot express."""
+
 
 def refuse_forces(model: Structure, words: str) -> None:
     """Raise for closed loops, and for forces and inertias of the dynamics that are in neither a
@@ -38,9 +44,7 @@ def refuse_forces(model: Structure, words: str) -> None:
     }
     for what, (acts, remedy) in acting.items():
         if acts:
-            raise ModelError(
-                f"{model.name}: {words} has no word for {what}; {remedy} leaves it out"
-            )
+            raise ModelError(f"{model.name}: {words} cannot express {what}; {remedy} removes it")
 
 
 def warn_of_left_out(

@@ -25,17 +25,16 @@ from ..poses_and_limits import (
     vector3,
 )
 from ..structure import Structure
-from .left_out import refuse_forces, warn_of_left_out
+from .left_out import WITHOUT_EFFECTS, refuse_forces, warn_of_left_out
 
 SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
 """Shapes that are written."""
 
 ELSEWHERE = {
-    "armature": "with_armature(0) leaves it out",
-    "effects": "with_friction(viscous=0, coulomb=0), with_springs(0, rest=0) and "
-    "with_limit_springs(stiffness=0, damping=0) leave them out",
+    "armature": "armature; with_armature(0) removes it",
+    "effects": f"friction and springs that act in the dynamics; {WITHOUT_EFFECTS}",
 }
-"""Fields of a joint that URDF cannot express, each with the remedy."""
+"""Fields of a joint that URDF cannot express: what they are, and the remedy."""
 
 
 def to_urdf(self: Structure) -> str:
@@ -44,9 +43,9 @@ def to_urdf(self: Structure) -> str:
 
     Loading the text (with the same `floating_base`) gives the same robot, up to rounding of the
     angles in which URDF writes rotations. Raises ModelError, naming the joint, for anything in the
-    dynamics that URDF cannot express: other joint kinds, armature, effects, closed loops. Warns of
-    springs, tendons, actuators and shapes that it leaves out. Configurations, and contact numbers
-    of shapes, are left out too.
+    dynamics that URDF cannot express: other joint kinds, armature, joint effects, closed loops.
+    Warns of springs, tendons, actuators and shapes that it leaves out. Named configurations, sensors
+    and contact numbers of shapes are left out without a warning.
     """
     text = urdf_text(self)
     warn_of_left_out(self, "URDF", SHAPES)
@@ -126,11 +125,11 @@ def _joint(robot: etree._Element, joint: Joint) -> None:
     where = f'joint "{joint.name}"'
     if kind.name not in URDF_KINDS:
         raise ModelError(
-            f"{where}: URDF has no word for a {kind.name} joint; it knows {', '.join(URDF_KINDS)}"
+            f"{where}: URDF cannot express a {kind.name} joint; it has {', '.join(URDF_KINDS)}"
         )
-    for what, remedy in ELSEWHERE.items():
-        if getattr(joint, what):
-            raise ModelError(f"{where}: URDF has no word for {what}; {remedy}")
+    for field, what_and_remedy in ELSEWHERE.items():
+        if getattr(joint, field):
+            raise ModelError(f"{where}: URDF cannot express {what_and_remedy}")
     # URDF requires limits for a revolute joint; without any it is a continuous one.
     limits = joint.limits
     endless = limits.lower == -math.inf and limits.upper == math.inf

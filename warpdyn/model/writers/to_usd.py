@@ -16,7 +16,7 @@ from ..joints import JointKind
 from ..names import ModelError
 from ..restructure import collapse
 from ..structure import Robot
-from .left_out import refuse_forces, warn_of_left_out
+from .left_out import WITHOUT_EFFECTS, refuse_forces, warn_of_left_out
 
 SHAPES = {"box": "Cube", "sphere": "Sphere", "cylinder": "Cylinder", "capsule": "Capsule"}
 
@@ -185,18 +185,18 @@ def _joint(
     word = prim_of(kind)
     if word is None:
         raise ModelError(
-            f"{where}: USD has no word for a {kind.name} joint; it knows those about or along one "
+            f"{where}: USD cannot express a {kind.name} joint; it has joints about or along one "
             "axis, and ball joints"
         )
     if joint.effects:
         raise ModelError(
-            f"{where}: USD has no word for effects; with_friction(viscous=0, coulomb=0), "
-            "with_springs(0, rest=0) and with_limit_springs(stiffness=0, damping=0) leave them out"
+            f"{where}: USD cannot express friction and springs that act in the dynamics; "
+            f"{WITHOUT_EFFECTS}"
         )
     if not kind.has_axis and joint.armature:
         raise ModelError(
-            f"{where}: this writer of USD has no word for armature of a {kind.name} joint; "
-            "with_armature(0) leaves it out"
+            f"{where}: to_usd does not write the armature of a {kind.name} joint; "
+            "with_armature(0) removes it"
         )
     # UsdPhysics knows the axes X, Y and Z only, so both frames of the joint are turned to bring its
     # axis onto X.
