@@ -65,7 +65,7 @@ def test_the_arm_reaches_its_target_and_stops_at_its_limit(
 
 def test_the_gradient_vanishes_at_the_riccati_gains(capsys: pytest.CaptureFixture[str]) -> None:
     found = run("lqr", capsys)
-    assert found["at_best"] < 1e-6 < 1e-2 < found["beside"]
+    assert found["at_best"] < 1e-6 < 1e-2 < found["elsewhere"]
 
 
 def test_joint_offsets_are_estimated_to_the_noise_level(capsys: pytest.CaptureFixture[str]) -> None:

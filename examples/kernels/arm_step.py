@@ -49,7 +49,7 @@ for _ in range(STEPS - 1):
     step()
     farthest = max(farthest, q[:, 0].max())
 away, beyond = np.abs(q - q_wanted).max(), farthest - model.position_upper[0]
-print(f"after {STEPS * 4 * 5e-4:.1f} s the arms are {away:.1e} rad from what was wanted;", end=" ")
+print(f"after {STEPS * 4 * 5e-4:.1f} s the arms are {away:.1e} rad from their targets;", end=" ")
 print(f"joint 0 came to its limit, and {beyond:.1e} rad beyond")
 
 # The first two substeps with the public functions. No joint has reached a limit yet.

@@ -74,7 +74,7 @@ def test_subtrees_without_mass_and_unknown_links_are_refused() -> None:
     """Both by name."""
     model = by_name("rooted").model
     q = states(model, 2).q
-    with pytest.raises(wd.ModelError, match='rooted: no link from "tip" on has mass'):
+    with pytest.raises(wd.ModelError, match='rooted: neither link "tip" nor a descendant has mass'):
         com.com(model, q, subtree="tip")
     with pytest.raises(KeyError, match="no link named 'tipp'"):
         com.com_jacobian(model, q, subtree="tipp")

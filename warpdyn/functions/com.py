@@ -165,7 +165,7 @@ def _refuse_massless(model: Structure, subtree: str | None) -> None:
     if not any(
         model.link(name).mass for name in _links_of_subtree(model, subtree) or model.link_names
     ):
-        what = "no link" if subtree is None else f'no link from "{subtree}" on'
+        what = "no link" if subtree is None else f'neither link "{subtree}" nor a descendant'
         raise ModelError(f"{model.name}: {what} has mass, so there is no centre of mass")
 
 

@@ -130,7 +130,7 @@ def test_results_in_place_are_marked_as_written(monkeypatch: pytest.MonkeyPatch)
     call = wd.rnea.describe(MODEL, q, q, q)  # type: ignore[attr-defined]
     assert torch_gradients.run(call, lambda _: job) == "results" and len(marked) == 3
     moving = q.clone().requires_grad_()
-    with pytest.raises(TypeError, match=r"out= cannot take part in a gradient; leave it away"):
+    with pytest.raises(TypeError, match=r"out= cannot take part in a gradient; leave it out"):
         wd.rnea(MODEL, moving, q, q, out=out)
 
 
@@ -172,7 +172,7 @@ def test_torchs_compiler_gets_records_and_a_message_about_out() -> None:
     with pytest.raises(TypeError) as refused:
         torch_gradients.traceable_call(wd.rnea, (MODEL, q, q, q), {"out": q})
     assert str(refused.value) == (
-        "out= cannot take part in torch.compile; leave it away, or call under torch.no_grad()"
+        "out= cannot take part in torch.compile; leave it out, or call under torch.no_grad()"
     )
     end = torch_gradients.traceable_call(wd.step, (MODEL, q, q, q), {"dt": 0.01})
     expected = wd.step(MODEL, q, q, q, dt=0.01)

@@ -167,7 +167,7 @@ def test_out_cannot_be_compiled() -> None:
     """The compiler's message contains one line of ours."""
     model, (q, _, _) = MODELS["pendulum"], motions()
     out = torch.empty(3, 2, 2, dtype=torch.float64)
-    with pytest.raises(Exception, match=r"out= cannot take part in torch.compile; leave it away"):
+    with pytest.raises(Exception, match=r"out= cannot take part in torch.compile; leave it out"):
         compile_whole(lambda q: wd.crba(model, q, out=out))(q)
 
 

@@ -36,7 +36,7 @@ Launch = Callable[[Call], Job]
 
 Tensor = torch.Tensor
 
-INSTEAD = "leave it away, or call under torch.no_grad()"
+INSTEAD = "leave it out, or call under torch.no_grad()"
 
 
 def run(call: Call, launch: Launch) -> Any:
