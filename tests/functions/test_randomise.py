@@ -305,7 +305,7 @@ REFUSED = {
     "nothing to scale": (
         lambda: randomise(PANDA, 3, coulomb=scale(0, 1)),
         ValueError,
-        r"^coulomb: no joint of panda that matches \['\*'\] has any; scaling leaves zero as it is$",
+        r"^coulomb: no joint of panda that matches \['\*'\] has any, and scaling zero has no effect; use wd",
     ),
     "no joint": (
         lambda: randomise(PANDA, 3, tilt={}),
@@ -330,18 +330,18 @@ REFUSED = {
     "no end": (
         lambda: add(0, np.inf),
         ValueError,
-        "^add by the uniform law needs the least and the greatest number, got 0 and inf$",
+        "^add with the uniform law needs two finite numbers, low at most high; got 0 and inf$",
     ),
     "a number": (
         lambda: randomise(PANDA, 3, mass={"panda_hand": 2.0}),
         TypeError,
         r"^mass needs wd.random.scale\(..\) or wd.random.add\(..\), or these by .*; got 2.0$",
     ),
-    "order": (lambda: scale(2, 1), ValueError, "the least and the greatest number, got 2 and 1"),
+    "order": (lambda: scale(2, 1), ValueError, "low at most high; got 2 and 1"),
     "deviation": (
         lambda: add(0, -1, "normal"),
         ValueError,
-        "a mean and a standard deviation, got 0 and -1",
+        "a mean and a standard deviation; got 0 and -1",
     ),
     "logarithm": (
         lambda: scale(0, 1, "log-uniform"),

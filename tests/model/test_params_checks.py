@@ -136,12 +136,14 @@ def test_invalid_resets_are_refused() -> None:
     """They have invalid masks, params that vary in something else, or rows that do not exist."""
     params = draw_params("numpy")
     with pytest.raises(
-        TypeError, match=r"mask must be booleans \(B,\), got int64; such as done > 0"
+        TypeError, match=r"mask must be booleans \(B,\), such as done > 0; got int64"
     ):
         params.reset(MASK.astype(int), params)
     with pytest.raises(ValueError, match=r"entry for each environment: \(6,\); got \(2,\)"):
         params.reset([True, False], params)
-    with pytest.raises(ValueError, match="fresh must vary what these params do"):
+    with pytest.raises(
+        ValueError, match="fresh must have the quantities and names of these params"
+    ):
         params.reset(MASK, PANDA.params(6, mass=1.0))
     with pytest.raises(ValueError, match=r"mass of fresh must be \(6, 11\).*got \(2, 11\)"):
         params.reset(MASK, params[MASK])

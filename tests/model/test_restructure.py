@@ -274,7 +274,7 @@ def test_a_leader_cannot_be_detached_from_its_mimic_joints() -> None:
     ]
     model = Model.assemble("m", links, joints)
     with pytest.raises(
-        ValueError, match='joint "follow" mimics "lead", which would go with link "a"'
+        ValueError, match='joint "follow" mimics "lead", which is removed with link "a"'
     ):
         model.detach("a")
     assert model.detach("b").link_names == ("base", "a")

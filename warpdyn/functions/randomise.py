@@ -80,9 +80,9 @@ def _draw(verb: str, low: float, high: float, law: Law) -> Draw:
         needed = (
             "a mean and a standard deviation"
             if law == "normal"
-            else "the least and the greatest number"
+            else "two finite numbers, low at most high"
         )
-        raise ValueError(f"{verb} by the {law} law needs {needed}, got {low} and {high}")
+        raise ValueError(f"{verb} with the {law} law needs {needed}; got {low} and {high}")
     if law == "log-uniform" and low <= 0:
         raise ValueError(f"bounds of the log-uniform law must be above 0, got {low} to {high}")
     return draw
@@ -271,8 +271,8 @@ def _draw_by_owner(model: Model, quantity: str, what: Draws) -> Iterator[tuple[s
             yield name, matching[-1][1]
     if not used:
         raise ValueError(
-            f"{quantity}: no {noun} of {model.name} that matches {list(patterns)} has any; "
-            "scaling leaves zero as it is"
+            f"{quantity}: no {noun} of {model.name} that matches {list(patterns)} has any, and "
+            "scaling zero has no effect; use wd.random.add(..)"
         )
 
 
@@ -294,7 +294,8 @@ def _check(model: Model, quantity: str, draws: Mapping[str, Draw]) -> None:
     for name, draw in draws.items():
         if draw.verb == "add" and ADD not in described.changes:
             raise ValueError(
-                f"{quantity} can only be scaled, so that it stays that of a body: use wd.random.scale(..)"
+                f"{quantity} can only be scaled, because a sum may belong to no body: use "
+                "wd.random.scale(..)"
             )
         if draw.verb == "scale" and SCALE not in described.changes:
             raise ValueError(f"{quantity} cannot be scaled: use wd.random.add(..)")

@@ -180,7 +180,9 @@ def with_gravity_compensation(
     else:
         shares = dict.fromkeys(self.link_names, float(share))
     if not all(map(math.isfinite, shares.values())):
-        raise ValueError(f"a share of a weight must be a finite number, got {share!r}")
+        raise ValueError(
+            f"the compensated share of a weight must be a finite number, got {share!r}"
+        )
     links = (replace(link, borne=shares.get(link.name, link.borne)) for link in self.links)
     return replace(_with_chosen_forces(self, gravcomp=share), links=tuple(links))
 

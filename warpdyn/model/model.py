@@ -191,6 +191,6 @@ def check_model(model: object) -> None:
             else ""
         )
         raise TypeError(
-            "the first argument must be a Model (of wd.load or load_robot), "
+            "the first argument must be a Model (from wd.load or wd.load_robot), "
             f"got {type(model).__name__}{remedy}"
         )

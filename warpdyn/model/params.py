@@ -116,11 +116,11 @@ class Params:
         """
         if fresh.names != self.names or fresh._all.keys() != self._all.keys():
             raise ValueError(
-                f"fresh must vary what these params do, by the same names: {self!r}; got {fresh!r}"
+                f"fresh must have the quantities and names of these params: {self!r}; got {fresh!r}"
             )
         mask = mask if hasattr(mask, "dtype") else np.asarray(mask)
         if dtype_name(mask.dtype) != "bool":
-            raise TypeError(f"mask must be booleans (B,), got {mask.dtype}; such as done > 0")
+            raise TypeError(f"mask must be booleans (B,), such as done > 0; got {mask.dtype}")
         _check_mask(mask, self.envs)
         arrays = {}
         for quantity, x in self._all.items():

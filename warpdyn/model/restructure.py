@@ -332,7 +332,7 @@ def detach(self: Robot, link: str) -> Robot:
     for joint in left:
         if joint.mimic is not None and joint.mimic.joint in lost:
             raise ValueError(
-                f'joint "{joint.name}" mimics "{joint.mimic.joint}", which would go with link '
+                f'joint "{joint.name}" mimics "{joint.mimic.joint}", which is removed with link '
                 f'"{link}"; detach it too, or lock that joint first (reduce)'
             )
     return rebuild(self, [each for each in self.links if each.name not in gone], left)

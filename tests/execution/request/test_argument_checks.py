@@ -64,7 +64,7 @@ def test_the_first_argument_must_be_a_model() -> None:
     for call in calls:
         for wrong, name in (("panda.urdf", "str"), (z, "ndarray"), (None, "NoneType")):
             with pytest.raises(
-                TypeError, match=rf"must be a Model \(of wd.load or load_robot\), got {name}"
+                TypeError, match=rf"must be a Model \(from wd.load or wd.load_robot\), got {name}"
             ):
                 call(wrong)
 

@@ -49,7 +49,7 @@ def test_estimates_equal_their_formulas() -> None:
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({}, "the lowest of points="),
+        ({}, "above the lowest of points="),
         ({"max_penetration": 0.0}, "max_penetration must be a number above 0"),
         ({"max_penetration": np.inf}, "max_penetration must be a number above 0"),
         ({"max_penetration": 0.1, "damping_ratio": -1.0}, "damping_ratio must be a number above 0"),

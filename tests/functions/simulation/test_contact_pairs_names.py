@@ -125,7 +125,7 @@ def test_a_link_without_a_shape_cannot_touch_the_ground() -> None:
 
 def test_patterns_are_names_or_two_of_them() -> None:
     for wrong in (("red",), ("red", "blue", "green")):
-        with pytest.raises(ValueError, match="pairs are two names of links, or one for every"):
+        with pytest.raises(ValueError, match="a pair is two link names, or one name for all"):
             PAIRS.only(wrong)  # type: ignore[arg-type]
 
 

@@ -296,7 +296,9 @@ def test_invalid_arguments_are_refused() -> None:
         sim.reset([0, 1], q=np.zeros((3, 2)))
     with pytest.raises(ValueError, match=r"v must be \(2,\) or \(1, 2\), got \(3,\)"):
         sim.reset(np.arange(6) == 2, q=np.zeros(2), v=np.zeros(3))
-    with pytest.raises(ValueError, match=r"q is not a state, .* rows to reset: .* 1: elbow is nan"):
+    with pytest.raises(
+        ValueError, match=r"q is not a valid state in the rows to reset: .* 1: elbow is nan"
+    ):
         sim.reset([0, 3], q=[[0.0, 1.0], [0.0, np.nan]])
     with pytest.raises(
         ValueError, match=r"v must be finite .*; 1 are not, the first at \(1,\): inf"
@@ -317,7 +319,7 @@ def test_invalid_arguments_are_refused() -> None:
         simulation(points=["tip"])
     with pytest.raises(TypeError, match=r"ground must be wd.Ground"):
         simulation(points=[], ground="flat")
-    with pytest.raises(ValueError, match="start is not a state: q: shoulder is nan"):
+    with pytest.raises(ValueError, match="start is not a valid state: q: shoulder is nan"):
         simulation(start=[np.nan, 0.0])
     with pytest.raises(ValueError, match="quaternion of floating_base has length 0, not 1"):
         wd.Simulation(wd.load_robot("quadruped"), 2, points=[], start=np.zeros(19))

@@ -34,8 +34,8 @@ def test_latencies_are_whole_steps_per_environment() -> None:
         (1.5, None, "whole steps of 0 or more, got 1.5"),
         (float("nan"), None, "whole steps of 0 or more, got nan"),
         ([1, 2], None, "latency must be a number or (3,), got (2,)"),
-        (3, 2, "longest_latency must be at least 1 and that of latency, 3; got 2"),
-        (0, 0, "longest_latency must be at least 1 and that of latency, 0; got 0"),
+        (3, 2, "longest_latency must be at least 1 and at least the latency, 3; got 2"),
+        (0, 0, "longest_latency must be at least 1 and at least the latency, 0; got 0"),
         (0, None, "give the largest value that it may take, longest_latency="),
     ],
 )

@@ -290,7 +290,7 @@ def _regression(
     for _ in range(1 if given else 4):
         left, s, Vt = np.linalg.svd((A / sigma[:, None]).reshape(-1, 10), full_matrices=False)
         if not s[0] > 0.0:
-            raise ValueError(f"no joint carries link {link!r}: its payload cannot be felt")
+            raise ValueError(f"no joint carries link {link!r}: no torque depends on its payload")
         kept = s > HIDDEN * s[0]
         inverse = np.where(kept, 1.0 / np.where(kept, s, 1.0), 0.0)
         x = Vt.T @ (inverse * (left.T @ (rest / sigma).ravel()))

@@ -100,8 +100,8 @@ def _height_of_com(model: Model, points: tuple[ContactPoint, ...]) -> float:
     if model.floating_base:
         if not points:
             raise ValueError(
-                "the height of the centre of mass is above the lowest of points=...; pass those "
-                "that touch, or max_penetration="
+                "the default max_penetration= needs the height of the centre of mass above the lowest "
+                "of points=...: pass the points that touch, or max_penetration="
             )
         centres = oracle(point_positions, model, q, points=points)
         lowest = min(c[2] - point.radius for c, point in zip(centres, points, strict=True))

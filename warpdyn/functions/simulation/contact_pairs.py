@@ -52,7 +52,7 @@ class ContactPairs(Sequence[ContactPair]):
     `torsional_friction` and `rolling_friction` have those of its moments [m], or 0. `contacts` is
     the number of contacts.
 
-    A step computes the contacts of near pairs alone. `slots`: the largest number of near pairs of
+    A step computes only the contacts of near pairs. `slots`: the largest number of near pairs of
     one kind, such as box and box on free bodies; None: two more than the bodies of these pairs. A
     near pair without a slot does not touch in that step, and `pairs_left_out` counts it.
     """
@@ -169,7 +169,7 @@ class ContactPairs(Sequence[ContactPair]):
         for pattern in patterns:
             if not isinstance(pattern, str) and len(pattern) != 2:
                 raise ValueError(
-                    f"pairs are two names of links, or one for every pair of it; got {pattern!r}"
+                    f"a pair is two link names, or one name for all pairs of its link; got {pattern!r}"
                 )
             x, y = (pattern, "*") if isinstance(pattern, str) else pattern
             fitting = {

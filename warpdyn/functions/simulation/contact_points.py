@@ -24,16 +24,16 @@ from .varied_numbers import is_number
 class ContactPoints(Sequence[ContactPoint]):
     """The contact points of a model's collision shapes, in the order of its links; for `points=`.
 
-    A sphere is one point. A capsule is two, at the centres of its ends. A box is its eight corners.
-    A cylinder is eight points on each rim. A mesh is up to `mesh_points` vertices of its convex
-    hull, which the package trimesh reads. Shapes that cannot be read are left out: `left_out` has
-    (link, shape, reason) of each, and `with_sphere` puts points on those links. `box_spacing`: the
-    largest distance of neighbouring points on the edges and faces of boxes [m], for ground with
-    bumps and stairs; None: corners alone. A point inside
-    another sphere of the same body, or inside a sphere of a body that turns about it, is dropped,
-    because the other sphere touches first. Links that are fixed to the world have no points.
-    `on_ground` maps each point to the contact numbers of its shape in an MJCF file. `are_chosen` is
-    True if the points are a selection.
+    A sphere gives one point. A capsule gives two, at the centres of its ends, and a box its eight
+    corners. A cylinder gives eight points on each rim. A mesh gives up to `mesh_points` vertices of
+    its convex hull; the package trimesh reads it. Shapes that cannot be read are left out:
+    `left_out` has (link, shape, reason) of each, and `with_sphere` puts points on those links.
+    `box_spacing`: the largest distance of neighbouring points on the edges and faces of boxes [m],
+    for ground with bumps and stairs; None: only corners. A point inside another sphere of the same
+    body, or inside a sphere of a body that turns about it, is dropped, because the other sphere
+    touches first. Links that are fixed to the world have no points. `on_ground` maps each point to
+    the contact numbers of its shape in an MJCF file. `are_chosen` is True if the points are a
+    selection.
     """
 
     def __init__(self, model: Model, *, mesh_points: int = 16, box_spacing: float | None = None):

@@ -77,7 +77,7 @@ def check_start(model: Model, start: object, begin: Array) -> None:
     unless the model has this configuration by name, as files may draw a robot outside them."""
     report = check_state(model, begin)
     if report.errors:
-        raise ValueError(f"start is not a state: {report.errors[0]}")
+        raise ValueError(f"start is not a valid state: {report.errors[0]}")
     named = HOME in model.configurations or DRAWN in model.configurations
     if not report.warnings or isinstance(start, str) or (start is None and named):
         return

@@ -216,7 +216,7 @@ class Simulation(BoundAttributes):
         place = begin if q is None else check("q", q, self.model.nq, picked)
         speed = 0.0 if v is None else check("v", v, self.model.nv, picked)
         if q is not None and (wrong := check_state(self.model, place).errors):
-            raise ValueError(f"q is not a state, among the rows to reset: {wrong[0]}")
+            raise ValueError(f"q is not a valid state in the rows to reset: {wrong[0]}")
         if v is not None:
             refuse_not_finite("v", speed)
         self._library.assign(self.q, rows, place)

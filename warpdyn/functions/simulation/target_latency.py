@@ -27,7 +27,7 @@ def latencies(
     most = float(steps.max())
     if longest is not None and not (is_number(longest) and longest >= max(most, 1)):
         raise ValueError(
-            f"longest_latency must be at least 1 and that of latency, {most:g}; got {longest!r}"
+            f"longest_latency must be at least 1 and at least the latency, {most:g}; got {longest!r}"
         )
     reach = most if longest is None else longest
     if reach < 1:

@@ -187,7 +187,7 @@ def loops_to_attach(
     """The loops of the robot `name` under the names that it has on another one."""
     if any(loop.is_of_links and loop.second is None for loop in loops):
         raise ValueError(
-            f"a loop of {name} ends in the world, which is not part of what is attached; "
+            f"a loop of {name} ends in the world, which cannot be attached; "
             "leave it out: dataclasses.replace(other, loops=())"
         )
     return tuple(loop.with_prefix(prefix, links, joints) for loop in loops)
