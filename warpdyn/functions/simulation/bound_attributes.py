@@ -35,7 +35,7 @@ class BoundAttributes:
             raise AttributeError(f"{name} of a {owner} cannot be replaced; {remedy}")
         if name in self._arguments:
             raise AttributeError(
-                f"{name} is an argument of {type(self).__name__}: make another one, or write into the "
+                f"{name} is an argument of {type(self).__name__}: create a new one, or write into the "
                 "array that you passed"
             )
         if self._bound and not hasattr(self, name):

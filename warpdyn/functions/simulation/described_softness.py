@@ -57,7 +57,7 @@ def soft_bounds(
     softness = {k: joint.soft_limit for k, joint in joints.items()}
     if bounds and not softness:
         raise ModelError(
-            f'stops="soft" are those of MJCF files, and no joint of {model.name} has them; take '
+            f'stops="soft" needs the softness of an MJCF file, and no joint of {model.name} has it; take '
             '"rows" or "springs"'
         )
     inverse = _inverse_inertia(model)
