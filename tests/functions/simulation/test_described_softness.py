@@ -119,7 +119,7 @@ def test_softness_without_an_mjcf_shape_is_refused() -> None:
         soft_points(model, points, wd.Ground(softness="much"))
     arm = wd.load_robot("panda")
     assert soft_bounds(model, []) == ()
-    with pytest.raises(wd.ModelError, match="no joint of panda has them"):
+    with pytest.raises(wd.ModelError, match="no joint of panda has it"):
         soft_bounds(arm, bounds_of(arm, None))
     assert points.on_ground[points[0]].softness == ContactSoftness(
         *((0.95 * 0.02) ** -2, 2 / (0.95 * 0.02), (0.9, 0.95, 0.001, 0.5, 2.0)), 1.0, 2.0, True

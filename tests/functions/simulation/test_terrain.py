@@ -364,7 +364,7 @@ def test_invalid_terrains_are_refused() -> None:
     for wrong in (-1, 1.5, "a"):
         with pytest.raises(ValueError, match="seed must be a whole number of at least 0"):
             wd.HeightMap.generate("rough", seed=wrong)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="points up"):
+    with pytest.raises(ValueError, match="must point up"):
         wd.Plane.with_normal((1.0, 0.0, 0.0))
     assert wd.Plane.with_normal((-0.5, 0.0, 1.0)).slope == (0.5, 0.0)
 
