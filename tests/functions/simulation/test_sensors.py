@@ -332,9 +332,9 @@ def test_sensors_of_a_failed_state_read_zero(box: wd.Model) -> None:
     [
         ("base", TypeError, r"sensors must be wd.Sensors\(imu=\[...\]\), got str"),
         (wd.Sensors(imu=["trnk"]), KeyError, "did you mean 'trunk'"),
-        (wd.Sensors(imu="trunk"), TypeError, "a list of names"),
+        (wd.Sensors(imu="trunk"), TypeError, "names must be a list"),
         (wd.Sensors(links=["tail"]), KeyError, "no contact points on 'tail'.*trunk"),
-        (wd.Sensors(links="trunk"), TypeError, "a list of names"),
+        (wd.Sensors(links="trunk"), TypeError, "names must be a list"),
         (wd.Sensors(links=["trunk", "trunk"]), ValueError, "has 'trunk' twice"),
         (wd.Sensors(threshold=-1.0), ValueError, "threshold must be a force of 0 or more"),
         (wd.Sensors(threshold=np.nan), ValueError, "threshold must be a force of 0 or more"),
@@ -355,5 +355,5 @@ def test_invalid_points_forces_and_links_are_refused() -> None:
         wd.link_contact_forces(model, q, forces[:, :2], points=POINTS)
     with pytest.raises(ValueError, match="threshold"):
         wd.contact_flags(model, forces, points=POINTS, threshold=-1)
-    with pytest.raises(TypeError, match="a list of names"):
+    with pytest.raises(TypeError, match="names must be a list"):
         wd.contact_flags(model, forces, points=POINTS, links="leg")
