@@ -211,6 +211,14 @@ def test_continuous_and_ball_joints_have_no_position_limits() -> None:
         assert own.limits == Limits(velocity=4, effort=3)
 
 
+def test_a_second_axis_without_effect_is_remarked() -> None:
+    """A universal joint reads it, a revolute joint does not."""
+    axes = axis() + axis("0 1 0", tag="axis2")
+    (remark,) = remarks(robot(AB, joint(inside=axes)))
+    assert remark.endswith("its <axis2> has no effect: the joint is revolute")
+    assert not remarks(robot(AB, joint(kind="universal", inside=axes)))
+
+
 def test_springs_and_crossed_limits_are_remarked() -> None:
     """A model has no such springs. Crossed limits look like a mistake."""
     spring = "<dynamics><spring_stiffness>1</spring_stiffness><spring_reference>2</spring_reference></dynamics>"

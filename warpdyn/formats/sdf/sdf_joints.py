@@ -19,7 +19,7 @@ from ...model.joints import KINDS, JointKind
 from ...model.poses_and_limits import Pose, Vector3, unit_vector, vector3
 from ..robot_source import LOOPS_KEPT, WITHOUT_FORCES, Loops
 from .sdf_frames import ROUND_OFF, SdfFrame, SdfFrames, snap_entry
-from .sdf_values import Element, child
+from .sdf_values import Element, child, place
 
 WORDS = (
     "revolute",
@@ -262,6 +262,10 @@ class Joints:
             self.values.axis_data(kind, first),
             self.values.axis_data(kind, second),
         )
+        if second is not None and "axis2" not in self._axes(tie):
+            self.values.remarks.append(
+                f"{place(second)}: its <axis2> has no effect: the joint is {kind.name}"
+            )
         mimic = self._mimic(tie.frame, first)
         if second is not None and child(second, "mimic") is not None:
             raise self.values.refusal(
