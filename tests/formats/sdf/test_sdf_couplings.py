@@ -16,6 +16,7 @@ from sdf_texts import (
     pose_matrix,
     poses,
     refusal,
+    remarks,
     robot,
     rotation,
 )
@@ -115,3 +116,11 @@ def test_a_mimic_of_a_joint_in_a_static_model_is_refused() -> None:
     )
     text = robot(AB, still, joint(inside=axis(inside=mimic(leader="still::k"))))
     assert 'it mimics "k", which is not part of this model' in refusal(text)
+
+
+def test_a_second_axis_without_effect_is_remarked() -> None:
+    """A universal joint reads it, a revolute joint does not."""
+    axes = axis() + axis("0 1 0", tag="axis2")
+    (remark,) = remarks(robot(AB, joint(inside=axes)))
+    assert remark.endswith("its <axis2> has no effect: the joint is revolute")
+    load(robot(AB, joint(kind="universal", inside=axes)))  # a remark would be an error
