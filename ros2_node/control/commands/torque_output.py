@@ -61,7 +61,9 @@ class TorqueOutput:
         self._blend = BumplessTransfer()
         self._excess = Fade(np.zeros(len(self.joints)), 0.0, 0.0)
         self.change(settings)
-        self._started: float | None = None
+        self._share = 1.0
+        """Share of the torques in the commands, which rises from 0 to 1 in `ramp_time` after
+        ~/enable."""
         self._computed, self._begins = 0.0, True
         """The time of the last command, and True if the next one is the first after ~/enable."""
         self._stop_from: float | None = None
@@ -111,8 +113,8 @@ class TorqueOutput:
 
     def start(self, now: float) -> None:
         """Start the ramp from zero, or from the last command of the stop sequence."""
-        self._started = self._computed = now
-        self._begins = True
+        self._share = 0.0
+        self._computed, self._begins = now, True
         if self._filter is not None:
             self._filter.forget()
         self._clamped_since = None
@@ -141,7 +143,8 @@ class TorqueOutput:
     def settle(self, torque: np.ndarray, now: float) -> None:
         """Let a stop sequence with the action "hold" start at these torques (nv,) instead of the
         last ones."""
-        wanted = self._ramp(torque, now)
+        self._rise(now)
+        wanted = self._ramp(torque)
         if finite(wanted):
             self.command[:] = np.clip(wanted, -self.limit, self.limit)
 
@@ -154,7 +157,9 @@ class TorqueOutput:
 
     def compute(self, torque: np.ndarray, now: float) -> np.ndarray | None:
         """The command for computed torques (nv,), in an array that is reused; None if a number is not finite."""
-        wanted = self._ramp(torque, now)
+        if self._share < 1.0:
+            self._rise(now)
+        wanted = self._ramp(torque)
         # For nearly every command, one product shows that all of it is finite and within the limits.
         ratio = wanted * self._per_limit
         is_clamped = False
@@ -208,12 +213,18 @@ class TorqueOutput:
         scaled = torque[:, self._columns] * self._scale
         torque[:, self._columns] = np.clip(scaled, -self.limit, self.limit)
 
-    def _ramp(self, torque: np.ndarray, now: float) -> np.ndarray:
+    def _rise(self, now: float) -> None:
+        """Let the share of the torques rise until now. It never falls: a longer `ramp_time` makes
+        the rest of the ramp slower."""
+        passed = max(now - self._computed, 0.0)
+        rises = passed < (1.0 - self._share) * self._ramp_time
+        self._share = self._share + passed / self._ramp_time if rises else 1.0
+
+    def _ramp(self, torque: np.ndarray) -> np.ndarray:
         """Torques of the command joints, scaled and, after ~/enable, ramped."""
         wanted: np.ndarray = torque[self._columns] * self._scale
-        started = self._started if self._started is not None else now
-        if now - started < self._ramp_time:
-            wanted *= (now - started) / self._ramp_time
+        if self._share < 1.0:
+            wanted *= self._share
         return wanted
 
     def _keep_bound(self, now: float, duration: float) -> None:

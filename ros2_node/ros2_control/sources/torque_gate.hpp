@@ -387,7 +387,8 @@ class TorqueGate {
 
   // Begins the ramp, from zero or from what stands already.
   void start(double now) noexcept {
-    started_ = computed_ = now;
+    share_ = 0.0;
+    computed_ = now;
     begins_ = true;
     last_left_ = 0;
     blend_.clear();
@@ -399,10 +400,10 @@ class TorqueGate {
 
   bool compute(const Joints &torque, double now) noexcept {
     Joints wanted, bound = limit_;
-    const double ramp = now - started_ < settings_.ramp_time ? (now - started_) / settings_.ramp_time : 1.0;
+    if (share_ < 1.0) rise(now);
     for (std::size_t j = 0; j < n; ++j) {
       wanted[j] = torque[j] * settings_.torque_scale[j];
-      if (ramp < 1.0) wanted[j] *= ramp;
+      if (share_ < 1.0) wanted[j] *= share_;
       if (!std::isfinite(wanted[j])) return false;
       wanted[j] = clip(wanted[j], limit_[j]);
     }
@@ -418,6 +419,14 @@ class TorqueGate {
     begins_ = false;
     command_ = wanted;
     return true;
+  }
+
+  // Lets the share of the torques rise until now. It never falls: a longer ramp_time makes the rest of
+  // the ramp slower.
+  void rise(double now) noexcept {
+    const double passed = std::fmax(now - computed_, 0.0);
+    const bool rises = passed < (1.0 - share_) * settings_.ramp_time;
+    share_ = rises ? share_ + passed / settings_.ramp_time : 1.0;
   }
 
   // Keeps the wanted command as near to the last one as the rate allows.
@@ -468,7 +477,7 @@ class TorqueGate {
   Joints limit_{}, rate_{}, command_{}, stop_command_{};
   std::array<bool, n> has_rate_{}, rate_is_derived_{};
   bool is_limited_ = false, begins_ = true;
-  double arrived_ = -infinity, started_ = 0.0, computed_ = 0.0;
+  double arrived_ = -infinity, share_ = 1.0, computed_ = 0.0;
   double stop_from_ = 0.0, stop_ramp_ = 0.0;
   StopAction stop_action_ = StopAction::ramp_down;
   int last_left_ = 0;
