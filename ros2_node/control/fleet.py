@@ -15,6 +15,7 @@ from warpdyn.model import Model
 
 from .commands.torque_output import TorqueOutput
 from .launch_times import Timing
+from .parameter_change import ParameterChange
 from .robot import Robot
 from .robot_description import load_model
 from .settings.node_settings import Settings
@@ -73,6 +74,7 @@ class Fleet:
         """Use new parameters that do not change the model; ValueError, without any change, if they do not fit."""
         if settings.mode != self.settings.mode and not self.idle:
             raise ValueError("mode cannot change while enabled: call ~/enable with false first")
+        change = ParameterChange(self.dynamics, self.robots)
         try:
             for robot in self.robots:
                 robot.change(settings)
@@ -85,14 +87,16 @@ class Fleet:
             for robot in self.robots:
                 robot.change(self.settings)
             self.dynamics.friction.change(self.settings)
+            change.cancel()
             raise
-        self.settings = settings
+        before, self.settings = self.settings, settings
         self.dynamics.change_gravity(settings.gravity)
         if reloaded:
             self._rebase()
         if self.dynamics.law is not None:
             self.dynamics.law.change(settings)
         self.batch.change(settings)
+        change.finish(before, settings)
 
     def _check_limits(self, settings: Settings) -> None:
         """Raise ValueError if enabled robots would lose effort limits that ~/enable requires."""
@@ -119,11 +123,13 @@ class Fleet:
 
     def blend_to(self, other: Fleet) -> None:
         """Take the payload of another fleet. The commands do not jump."""
+        change = ParameterChange(self.dynamics, self.robots)
         self.dynamics.carry(other.dynamics.payload)
         self.batch = FlatBatch(self.dynamics, self.settings, self.robots[0].output)
         self._rebase()
         for robot in self.robots:
             robot.output.blend()
+        change.finish(self.settings, self.settings)
 
     def _rebase(self) -> None:
         """Give the observers of external torques another payload; they keep their estimates."""

@@ -140,6 +140,13 @@ class RobotReferences:
             wanted.track(state.q, state.v, state.a)
         return jumped
 
+    def track_again(self) -> None:
+        """Write the accelerations of mode computed_torque at the present state, for other gains."""
+        state, wanted = self._state, self.setpoint
+        if self._settings.mode == "computed_torque":
+            state.a[:] = wanted.a
+            wanted.track(state.q, state.v, state.a)
+
     def _twist_reference(self, frame: str | None, settings: Settings) -> TwistReference | None:
         """The twist of `twist_link`; ValueError if the law cannot follow one."""
         link, law = settings.twist_link, self._law

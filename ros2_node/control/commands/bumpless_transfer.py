@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 STEPS = 16
@@ -39,35 +41,46 @@ class Fade:
         self._value = self._value + more / self.share_left(now)
 
 
+class Transfer(NamedTuple):
+    """A transfer that the next command starts."""
+
+    duration: float
+    """Time in which the step fades in [s]."""
+    step: np.ndarray | None = None
+    """The step of the wanted command that the changes cause. None: all that the next wanted command
+    differs from the last command, which includes the robot's motion since then."""
+
+
 class BumplessTransfer:
     """The sum of all fading offsets. Each cancels the step in the commands that a change would
     cause.
 
-    Each change has its own fade. Frequent changes, such as those of a payload that is estimated
-    continuously, therefore neither freeze the commands nor delay each other.
+    Each change has its own fade, so that frequent changes do not delay each other. Where the step of
+    a change is known, the motion of the robot is in the commands at once. Otherwise the next command
+    is the last one, and changes in every cycle would freeze the commands.
     """
 
     def __init__(self) -> None:
         self._fades: list[Fade] = []
-        self._pending: float | None = None
+        self.pending: Transfer | None = None
+        """The transfer that the next command starts."""
         self.active = False
         """True while a fade is running or pending."""
 
     def begin(self, duration: float) -> None:
         """Start a transfer at a change: the next command continues from the last one, within `duration` [s]."""
-        self._pending = max(duration, self._pending or 0.0)
-        self.active = True
+        self.replace(Transfer(max(duration, self.pending.duration if self.pending else 0.0)))
+
+    def replace(self, pending: Transfer | None) -> None:
+        """Let the next command start this transfer, or none."""
+        self.pending = pending
+        self.active = pending is not None or bool(self._fades)
 
     def clear(self) -> None:
         """Remove all offsets."""
         self._fades.clear()
-        self._pending = None
+        self.pending = None
         self.active = False
-
-    @property
-    def pending(self) -> float | None:
-        """Duration of the transfer that the next command starts."""
-        return self._pending
 
     def add(self, offset: np.ndarray, now: float, duration: float) -> None:
         """Add an offset, which fades from now on."""
@@ -83,10 +96,10 @@ class BumplessTransfer:
         """The wanted command plus the remaining offsets; `last` is the previous command."""
         self._fades = [fade for fade in self._fades if fade.share_left(now) > 0.0]
         moved = wanted + sum(fade.at(now) for fade in self._fades)
-        duration, self._pending = self._pending, None
-        if duration is not None:
-            self.add(last - moved, now, duration)
+        pending, self.pending = self.pending, None
+        if pending is not None:
+            begin = last.copy() if pending.step is None else moved - pending.step
+            self.add(begin - moved, now, pending.duration)
+            moved = begin if pending.duration > 0.0 else moved
         self.active = bool(self._fades)
-        if duration is None:
-            return moved
-        return last.copy() if duration > 0.0 else moved
+        return moved

@@ -12,7 +12,7 @@ from warpdyn.model import Model
 from ..settings.node_settings import Settings
 from ..settings.parameter import per_joint
 from ..states.low_pass import LowPass
-from .bumpless_transfer import BumplessTransfer, Fade
+from .bumpless_transfer import BumplessTransfer, Fade, Transfer
 
 STOP_TIME = 0.2
 """Longest ramp of a stop sequence [s]. The node must exit within one second of SIGINT."""
@@ -140,11 +140,28 @@ class TorqueOutput:
         self._blend.clear()
         self.blend(longest)
 
+    @property
+    def pending(self) -> Transfer | None:
+        """The transfer that the next command starts."""
+        return self._blend.pending
+
+    def transfer(self, pending: Transfer | None, unfiltered: np.ndarray | None = None) -> None:
+        """Let the next command start this transfer in place of the pending one.
+
+        unfiltered: the step of the torques (nv,) before `torque_filter`, which does not filter it.
+        """
+        self._blend.replace(pending)
+        if unfiltered is not None and self._filter is not None:
+            self._filter.shift(unfiltered)
+
+    def target(self, torque: np.ndarray) -> np.ndarray:
+        """The command for torques (nv,) after scale, ramp and limits, without transfers and rate."""
+        return np.clip(self._ramp(torque, self._computed), -self.limit, self.limit)
+
     def settle(self, torque: np.ndarray, now: float) -> None:
         """Let a stop sequence with the action "hold" start at these torques (nv,) instead of the
         last ones."""
-        self._rise(now)
-        wanted = self._ramp(torque)
+        wanted = self._ramp(torque, now)
         if finite(wanted):
             self.command[:] = np.clip(wanted, -self.limit, self.limit)
 
@@ -157,9 +174,7 @@ class TorqueOutput:
 
     def compute(self, torque: np.ndarray, now: float) -> np.ndarray | None:
         """The command for computed torques (nv,), in an array that is reused; None if a number is not finite."""
-        if self._share < 1.0:
-            self._rise(now)
-        wanted = self._ramp(torque)
+        wanted = self._ramp(torque, now)
         # For nearly every command, one product shows that all of it is finite and within the limits.
         ratio = wanted * self._per_limit
         is_clamped = False
@@ -177,7 +192,7 @@ class TorqueOutput:
         bound = self.limit
         if self._blend.active:
             if self._blend.pending is not None:
-                self._keep_bound(now, self._blend.pending)
+                self._keep_bound(now, self._blend.pending.duration)
             bound = self.limit + self._excess.at(now)
             wanted = np.clip(self._blend.apply(wanted, self.command, now), -bound, bound)
         if self._rate_is_limited:
@@ -213,17 +228,14 @@ class TorqueOutput:
         scaled = torque[:, self._columns] * self._scale
         torque[:, self._columns] = np.clip(scaled, -self.limit, self.limit)
 
-    def _rise(self, now: float) -> None:
-        """Let the share of the torques rise until now. It never falls: a longer `ramp_time` makes
-        the rest of the ramp slower."""
-        passed = max(now - self._computed, 0.0)
-        rises = passed < (1.0 - self._share) * self._ramp_time
-        self._share = self._share + passed / self._ramp_time if rises else 1.0
-
-    def _ramp(self, torque: np.ndarray) -> np.ndarray:
+    def _ramp(self, torque: np.ndarray, now: float) -> np.ndarray:
         """Torques of the command joints, scaled and, after ~/enable, ramped."""
         wanted: np.ndarray = torque[self._columns] * self._scale
         if self._share < 1.0:
+            # The share never falls: a longer `ramp_time` makes the rest of the ramp slower.
+            passed = max(now - self._computed, 0.0)
+            rises = passed < (1.0 - self._share) * self._ramp_time
+            self._share = self._share + passed / self._ramp_time if rises else 1.0
             wanted *= self._share
         return wanted
 

@@ -84,15 +84,18 @@ class JointLimits:
         self._spring, self._inertia = spring, inertia
         self._most = np.where(able, effort_limit, 0.0)
 
-    def add(self, torque: np.ndarray, q: np.ndarray, v: np.ndarray, now: float) -> np.ndarray:
+    def add(
+        self, torque: np.ndarray, q: np.ndarray, v: np.ndarray, now: float | None = None
+    ) -> np.ndarray:
         """Torques (nv,) with the repulsion at q (nq,) and v (nv,); the same array if there is none.
 
-        Call it in each cycle; now: the steady clock [s].
+        Call it in each cycle; now: the steady clock [s]. None: a call that is not in the cycle.
         """
         if not self.active:
             return torque
-        passed, self._added = min(now - self._added, LONGEST_CYCLE), now
-        self._cycle += (passed - self._cycle) / CYCLES
+        if now is not None:
+            passed, self._added = min(now - self._added, LONGEST_CYCLE), now
+            self._cycle += (passed - self._cycle) / CYCLES
         way = q[self._q_columns] - self._middle
         # The sum of the eighth powers, which is quick, nearly always shows that all are free.
         share = way * self._per_free

@@ -30,6 +30,10 @@ class LowPass:
         """Start again with the next array."""
         self._is_empty = True
 
+    def shift(self, step: np.ndarray) -> None:
+        """Continue where x has made this step (n,), as if it had been there before."""
+        self.value += step
+
     def follow(self, x: np.ndarray, passed: float) -> np.ndarray:
         """Filter x (n,) after a time [s]. Returns `value`, an array that is reused."""
         if self._is_empty or not 0.0 <= passed <= LONGEST_STEP:

@@ -6,7 +6,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ros2_node.control.commands.bumpless_transfer import MOST_FADES, STEPS, BumplessTransfer, Fade
+from ros2_node.control.commands.bumpless_transfer import (
+    MOST_FADES,
+    STEPS,
+    BumplessTransfer,
+    Fade,
+    Transfer,
+)
 
 
 @given(st.floats(0.01, 10.0), st.floats(0.0, 20.0))
@@ -111,4 +117,4 @@ def test_the_longer_duration_of_two_pending_changes_counts():
     blend = BumplessTransfer()
     for duration, pending in ((0.25, 0.25), (0.125, 0.25), (0.5, 0.5)):
         blend.begin(duration)
-        assert blend.pending == pending and blend.active
+        assert blend.pending == Transfer(pending) and blend.active

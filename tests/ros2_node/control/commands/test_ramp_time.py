@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from fleets import MODEL, N, NAMES
+from fleets import MODEL, NAMES, N
 
 from ros2_node.control.commands.torque_output import TorqueOutput
 from ros2_node.control.settings.node_settings import Settings
