@@ -163,9 +163,8 @@ class Robot:
 
     def refer(self, names: Sequence[str], point: Point, now: float) -> str | None:
         """Read a reference. Returns the reason if it is refused; an enabled robot refuses one far from its position."""
-        at_limits = self.setpoint.at_limits
         refused = self.setpoint.read(names, point, now, self.state.q if self.is_enabled else None)
-        if self.setpoint.at_limits != at_limits:  # velocities begin or end there
+        if self.setpoint.has_crossed:
             self.output.blend(FLOAT_TIME)
         if refused is None:
             self.references.replace_motions("~/reference")

@@ -10,6 +10,7 @@ import numpy as np
 
 from warpdyn.model import Model
 
+from ..commands.torque_output import FLOAT_TIME
 from ..safety.position_limits import position_limits
 from ..settings.node_settings import Settings
 from ..settings.parameter import per_joint
@@ -87,6 +88,11 @@ class Setpoint:
         self._named_rows = np.array(list(self._q_of.values()), dtype=int)
         self.at_limits: frozenset[str] = frozenset()
         """Joints whose last wanted positions were beyond their limits."""
+        self.has_crossed = False
+        """True if the last reference begins or ends beyond a limit, so that velocities jump. False
+        again where the last one for which it was true came less than FLOAT_TIME before: commands
+        that begin at the last one with each reference would not follow the robot."""
+        self._crossed = -np.inf
         self._names = {column: name for name, column in self._v_of.items()}
 
     def change(self, settings: Settings, tracked: bool = False) -> None:
@@ -116,7 +122,11 @@ class Setpoint:
         q: present position of a robot that tracks. The new point may not be far from both this
         position and the previous point.
         """
+        at_limits = self.at_limits
         reason = self._read(names, point, now, q)
+        self.has_crossed = self.at_limits != at_limits and now - self._crossed >= FLOAT_TIME
+        if self.has_crossed:
+            self._crossed = now
         if reason is not None:
             self._counts[reason] += 1
         return reason

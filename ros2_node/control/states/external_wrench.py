@@ -14,6 +14,8 @@ from .state import State
 
 WRENCH_BOUND = 1e4
 """A wrench beyond this cannot be right [N, N·m]."""
+STEP_TIME = 0.05
+"""Time in which the commands blend a wrench in or out [s]."""
 
 
 class ExternalWrench:
@@ -30,6 +32,8 @@ class ExternalWrench:
         self._row: int | None = None
         self._is_new = False
         """True if a wrench has appeared since the last `refresh`."""
+        self._stepped = -np.inf
+        """The last time at which `refresh` was true [s]."""
         self.active = False
         """False if `refresh` has nothing to do."""
 
@@ -54,12 +58,19 @@ class ExternalWrench:
 
     def refresh(self, now: float, timeout: float) -> bool:
         """Remove a wrench that is no longer fresh. Returns true if a wrench has appeared or
-        disappeared, so that the torques jump."""
-        has_stepped, self._is_new = self._is_new, False
+        disappeared, so that the torques jump.
+
+        Wrenches that appear on one link after the other do not count again within STEP_TIME:
+        commands that begin at the last one with each wrench would not follow the robot.
+        """
+        has_stepped = self._is_new and now - self._stepped >= STEP_TIME
+        self._is_new = False
         if self._row is not None and now - self.arrived > timeout:
             self.clear()
             has_stepped = True
         self.active = self._row is not None
+        if has_stepped:
+            self._stepped = now
         return has_stepped
 
     def clear(self) -> None:
