@@ -39,7 +39,7 @@ from .ros.process import BAD_START, run_process
 from .ros.publisher_counts import LOOK_PERIOD, PublisherCounts
 from .ros.robot_topics import LawInputTopics, PolicyTopics, PoseTopics, SensorTopics, TwistTopics
 from .ros.serialized_messages import Stamp, StateMessage, StateReader, nanoseconds
-from .ros.shutdown import stop_robots
+from .ros.shutdown import stop_robots, track_twice
 from .ros.topics import LAST, LATCHED, RELIABLE, RobotNames, TorqueTopics, frame_prefix, overridable
 from .ros.trajectory_topics import TrajectoryTopics
 from .ros.wiring import Wiring
@@ -54,6 +54,7 @@ class WarpdynNode(Node):
 
     def __init__(self, **options: Any) -> None:
         super().__init__("warpdyn", **options)
+        track_twice(self)
         settings = parameters.declare(self)
         check_device(settings.device)
         outputs = WantedOutputs(settings)
