@@ -143,6 +143,38 @@ def test_the_ready_message_includes_the_load():
     assert lines["payload"] == "2 kg on panda_hand"
 
 
+def two_links(masses, mimic="", **values):
+    """Remarks on an arm of two joints whose links have these masses, which may be None."""
+    links = "".join(
+        LINK.format(name).replace('mass value="1"', f'mass value="{mass}"')
+        if mass is not None
+        else f'<link name="{name}"/>'
+        for name, mass in zip("abc", (1.0, *masses), strict=True)
+    )
+    joints = "".join(
+        f'<joint name="j{k}" type="revolute"><parent link="{parent}"/><child link="{child}"/>'
+        f'<limit lower="-1" upper="1" effort="5" velocity="1"/>{more}</joint>'
+        for k, (parent, child, more) in enumerate((("a", "b", ""), ("b", "c", mimic)))
+    )
+    text = f'<robot name="two">{links}{joints}</robot>'
+    return remarks(
+        Fleet(Settings.of({"robot_description": text, **values}), "", [Counter()]).robots[0]
+    )
+
+
+def test_joints_that_move_no_mass_give_a_remark():
+    """A joint moves the links that it carries, those of its mimic joints, and the payload."""
+    (text,) = two_links((None, None))
+    assert text == (
+        "the description has no mass beyond j0, j1: the gravity torques of these joints are zero. "
+        "Give their links an <inertial>"
+    )
+    (text,) = two_links((1.0, None))
+    assert "no mass beyond j1:" in text
+    assert not two_links((None, 1.0)) and not two_links((1.0, None), '<mimic joint="j0"/>')
+    assert not two_links((1.0, None), **{"payload.link": "c", "payload.mass": 1.0})
+
+
 def test_joints_without_effort_limits_give_a_remark():
     wheel = Fleet(Settings.of({"robot_description": wheel_text()}), "", [Counter()])
     (text,) = remarks(wheel.robots[0])
