@@ -122,8 +122,8 @@ class Supervisor:
     def enable(self, robots: Sequence[int], on: bool, now: float, steady: float) -> Answer:
         """Open the gates of some robots, or begin their stop sequences."""
         if self.fleet is None:
-            why = f": {self.models.refusal}" if self.models.refusal else ""
-            return not on, "there is no model yet" + why
+            why = self.models.refusal or (self.withheld if on else "")
+            return not on, ": ".join(filter(None, ["there is no model yet", why]))
         if self.withheld and on:
             return False, self.withheld
         if self.models.changing and on:

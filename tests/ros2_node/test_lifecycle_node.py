@@ -105,6 +105,13 @@ def test_a_signal_ends_the_wait_for_a_model(node, monkeypatch):
     node._models.clear()
 
 
+def test_an_unconfigured_node_refuses_enable_with_the_remedy(node):
+    """To disable is not refused."""
+    good, text = enable(node)
+    assert not good and text.endswith("set /warpdyn configure")
+    assert node._supervisor.enable([0], False, 0.0, 0.0) == (True, "there is no model yet")
+
+
 def test_an_unconfigured_node_does_not_promise_to_read_its_model(node):
     good, text = node._supervisor.reload()
     assert not good and text.endswith("set /warpdyn configure") and not node._models.building
