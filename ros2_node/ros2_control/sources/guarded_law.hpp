@@ -133,7 +133,11 @@ class GuardedLaw {
   void prepare(const Joints &q, double now) noexcept {
     ReferencePoint<n> point;
     while (points_.pop(point)) note(reference_.read(point, now, gate_.enabled() ? &q : nullptr));
-    if (reference_.take_change_at_limits()) gate_.blend(float_time);
+    // Commands that begin at the last one with each reference would not follow the robot.
+    if (reference_.take_change_at_limits() && now - crossed_ >= float_time) {
+      crossed_ = now;
+      gate_.blend(float_time);
+    }
     if (reference_.ends(now)) gate_.blend(float_time);
     for (std::size_t j = 0; j < n; ++j) {
       arrays_.q_desired[Law::q_columns[j]] = reference_.q(j, q[j]);
@@ -197,7 +201,7 @@ class GuardedLaw {
   PoseReference pose_;
   bool pose_is_astray_ = false;
   Joints posture_{};
-  double posture_time_ = -infinity;
+  double posture_time_ = -infinity, crossed_ = -infinity;
   typename Law::Arrays arrays_;
   MessageQueue<ReferencePoint<n>, 16> points_;
   MessageQueue<Pose, 16> poses_;

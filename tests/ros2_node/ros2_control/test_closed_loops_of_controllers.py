@@ -128,3 +128,25 @@ def test_controller_and_node_move_an_arm_equally_for_a_minute(
     said = compare_motions(law, compiled_controllers, 60.0)
     with capsys.disabled():
         print(said)
+
+
+def test_a_noisy_reference_at_a_limit_does_not_freeze_the_commands(
+    compiled_controllers: CompiledControllers,
+):
+    """The reference leaves the limit in every second cycle of 10 ms. The arm swings, and the
+    commands are those for a reference at the limit, but for one cycle in 50 ms."""
+    commands, limit = [], MODEL.position_upper[0]
+    for noise in (0.0, 1e-4):
+        controller, sent = compiled_controllers.controller("computed_torque", ramp_time=0.05), []
+        for k in range(200):
+            t, q, v = 0.01 * k, np.array(list(POSE.values())), np.zeros(N)
+            q[0], q[1] = limit - 0.3, q[1] + 0.2 * np.sin(3.0 * t)
+            v[1] = 0.6 * np.cos(3.0 * t)
+            if k == 0:
+                assert controller.activate(q, v, np.zeros(N), 1.0)
+            way = np.array([limit + noise * (-1) ** k, *list(POSE.values())[1:]])
+            controller.refer(way, np.zeros(N), np.zeros(N))
+            assert controller.update(q, v, 1.0 + t) == ENABLED
+            sent.append(controller.command[1])
+        commands.append(np.array(sent[20:]))
+    assert np.abs(commands[1] - commands[0]).max() < 0.1 * np.ptp(commands[0])
