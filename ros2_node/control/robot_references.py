@@ -120,7 +120,8 @@ class RobotReferences:
             else:
                 twist.end()
         # Only now, because a motion has just refreshed the setpoint.
-        jumped |= wanted.ends(now, settings.reference_timeout)
+        if wanted.ends(now, settings.reference_timeout):
+            jumped |= wanted.may_blend(now)
         if settings.law:
             wanted.write(state)
             if self._moves_posture:

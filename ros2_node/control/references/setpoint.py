@@ -89,10 +89,9 @@ class Setpoint:
         self.at_limits: frozenset[str] = frozenset()
         """Joints whose last wanted positions were beyond their limits."""
         self.has_crossed = False
-        """True if the last reference begins or ends beyond a limit, so that velocities jump. False
-        again where the last one for which it was true came less than FLOAT_TIME before: commands
-        that begin at the last one with each reference would not follow the robot."""
-        self._crossed = -np.inf
+        """True if the last reference begins or ends beyond a limit, so that velocities jump."""
+        self._jumped = -np.inf
+        """The last time at which `may_blend` was true [s]."""
         self._names = {column: name for name, column in self._v_of.items()}
 
     def change(self, settings: Settings, tracked: bool = False) -> None:
@@ -124,9 +123,7 @@ class Setpoint:
         """
         at_limits = self.at_limits
         reason = self._read(names, point, now, q)
-        self.has_crossed = self.at_limits != at_limits and now - self._crossed >= FLOAT_TIME
-        if self.has_crossed:
-            self._crossed = now
+        self.has_crossed = self.at_limits != at_limits and self.may_blend(now)
         if reason is not None:
             self._counts[reason] += 1
         return reason
@@ -279,6 +276,14 @@ class Setpoint:
         moved = bool(self.v.any() or self.a.any())
         self.v[:], self.a[:], self._rests = 0.0, 0.0, True
         return moved
+
+    def may_blend(self, now: float) -> bool:
+        """True if a jump may blend the commands. It must not within FLOAT_TIME after another one:
+        commands that begin at the last one with each reference would not follow the robot."""
+        if now - self._jumped < FLOAT_TIME:
+            return False
+        self._jumped = now
+        return True
 
     def track(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> None:
         """Add kp (q_ref - q) + kd (v_ref - v) to the accelerations of the tracked joints that have

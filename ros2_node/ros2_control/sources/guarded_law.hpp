@@ -134,11 +134,11 @@ class GuardedLaw {
     ReferencePoint<n> point;
     while (points_.pop(point)) note(reference_.read(point, now, gate_.enabled() ? &q : nullptr));
     // Commands that begin at the last one with each reference would not follow the robot.
-    if (reference_.take_change_at_limits() && now - crossed_ >= float_time) {
-      crossed_ = now;
+    const bool crossed = reference_.take_change_at_limits(), ended = reference_.ends(now);
+    if ((crossed || ended) && now - jumped_ >= float_time) {
+      jumped_ = now;
       gate_.blend(float_time);
     }
-    if (reference_.ends(now)) gate_.blend(float_time);
     for (std::size_t j = 0; j < n; ++j) {
       arrays_.q_desired[Law::q_columns[j]] = reference_.q(j, q[j]);
       arrays_.v_desired[Law::v_columns[j]] = reference_.v(j);
@@ -201,7 +201,7 @@ class GuardedLaw {
   PoseReference pose_;
   bool pose_is_astray_ = false;
   Joints posture_{};
-  double posture_time_ = -infinity, crossed_ = -infinity;
+  double posture_time_ = -infinity, jumped_ = -infinity;
   typename Law::Arrays arrays_;
   MessageQueue<ReferencePoint<n>, 16> points_;
   MessageQueue<Pose, 16> poses_;

@@ -25,10 +25,21 @@ def noisy_reference(robot, k, now):
     assert robot.refer(NAMES, (way, 0.0 * Q, 0.0 * Q), now) is None
 
 
+def late_reference(robot, k, now):
+    """A reference in motion that is older than `reference_timeout` at the next state."""
+    way, v = Q.copy(), 0.0 * Q
+    way[0], v[0] = LIMIT - 0.3, 1e-3
+    assert robot.refer(NAMES, (way, v, 0.0 * Q), now) is None
+
+
 @pytest.mark.parametrize(
     "values, event",
-    [({}, alternating_wrench), (TRACKING, noisy_reference)],
-    ids=["wrench", "limit"],
+    [
+        ({}, alternating_wrench),
+        (TRACKING, noisy_reference),
+        ({**TRACKING, "reference_timeout": 0.005}, late_reference),
+    ],
+    ids=["wrench", "limit", "late"],
 )
 def test_commands_follow_the_motion_while_events_come_in_every_cycle(values, event):
     """Each event alone blends the commands, which begin at the last one.

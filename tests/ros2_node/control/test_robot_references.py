@@ -239,7 +239,8 @@ def test_motions_end_with_a_robot_that_does_not_follow(enabled):
         given._settings = SimpleNamespace(reference_timeout=0.5, law="", mode="gravity")
         given._state = SimpleNamespace(q=Q, v=np.zeros(N), a=np.full(N, np.nan))
         ends = lambda now, timeout, ended=ended: (now, timeout) == (3.0, 0.5) and ended  # noqa: E731
-        given.setpoint = SimpleNamespace(ends=ends, a=np.arange(N))
+        may = lambda now: now == 3.0  # noqa: E731
+        given.setpoint = SimpleNamespace(ends=ends, may_blend=may, a=np.arange(N))
         assert given.prepare(3.0, enabled) is ((jumped and enabled) or ended)
         assert given.trajectory.ended == ([] if enabled else [NOT_FOLLOWED])
         assert given.twist.active is enabled
