@@ -3,17 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
 from .commands.bumpless_transfer import Transfer
-from .robot import Robot
-from .safety.gate import Phase
+from .commands.torque_output import TorqueOutput
+from .safety.gate import Gate, Phase
+from .safety.joint_limits import JointLimits
 from .settings.node_settings import Settings
+from .states.state import State
 from .torques.fleet_dynamics import FleetDynamics
 
 LATER = ("velocity_source", "velocity_cutoff", "missing_joint_policy", "ft_cutoff", "ft_deadband")
 """Fields of `Settings` that change the torques with the next message, and not at the present state."""
+
+
+class References(Protocol):
+    """The references of a robot."""
+
+    def track_again(self) -> None:
+        """Write the accelerations for other gains."""
+
+
+class ChangingRobot(Protocol):
+    """The parts of a `Robot` from which its command follows."""
+
+    state: State
+    gate: Gate
+    limits: JointLimits
+    output: TorqueOutput
+    effort_watch: Any
+
+    @property
+    def references(self) -> References:
+        """The references of the robot."""
+
+    @property
+    def is_enabled(self) -> bool:
+        """True if computed commands are sent."""
 
 
 class ParameterChange:
@@ -27,7 +55,7 @@ class ParameterChange:
     Nothing is computed for robots that are not enabled.
     """
 
-    def __init__(self, dynamics: FleetDynamics, robots: Sequence[Robot]) -> None:
+    def __init__(self, dynamics: FleetDynamics, robots: Sequence[ChangingRobot]) -> None:
         self._dynamics = dynamics
         self._robots = [robot for robot in robots if robot.is_enabled]
         self._pending = [robot.output.pending for robot in self._robots]
@@ -65,7 +93,7 @@ class ParameterChange:
         return torques, [_target(robot) for robot in self._robots]
 
 
-def _target(robot: Robot) -> np.ndarray:
+def _target(robot: ChangingRobot) -> np.ndarray:
     """The wanted command (n,) for the computed torques of a robot, without the filter of torques."""
     torque, state, watch = robot.state.torque, robot.state, robot.effort_watch
     if robot.gate.phase is Phase.FLOATING and watch is not None:
