@@ -13,6 +13,7 @@ from .safety.status import Status
 from .settings.node_settings import Settings
 from .states.name_maps import unreadable_joints
 from .states.rejection_reasons import NOTICES, REJECTIONS
+from .torques.payload import joints_without_mass
 
 OK, WARN, ERROR = 0, 1, 2
 """Levels of diagnostic_msgs/DiagnosticStatus."""
@@ -195,22 +196,10 @@ def remarks(robot: Robot) -> list[str]:
             f"no effort limit for {', '.join(unlimited)}: ~/enable needs effort_limits, or "
             "unlimited_effort, with which they are not clamped"
         )
-    if massless := joints_without_mass(robot):
+    load = robot.dynamics.payload
+    if massless := joints_without_mass(robot.dynamics.model, robot.output.joints, load):
         texts.append(
             f"the description has no mass beyond {', '.join(massless)}: the gravity torques of these "
             "joints are zero. Give their links an <inertial>"
         )
     return texts
-
-
-def joints_without_mass(robot: Robot) -> list[str]:
-    """The command joints that move no mass, neither themselves nor by the joints that follow them.
-    The payload counts."""
-    model, load = robot.dynamics.model, robot.dynamics.payload
-    mass = np.array([link.mass + load.mass * (link.name == load.link) for link in model.links])
-    carried = mass @ model.supports  # by link: the mass of the link and of all that it carries
-    moved = Counter[str]()
-    for joint in model.joints:
-        leader = joint.name if joint.mimic is None else joint.mimic.joint
-        moved[leader] += carried[model.link_index(joint.child)]
-    return [name for name in robot.output.joints if not moved[name]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -78,6 +80,18 @@ class Payload:
             payload_com=mine.payload_com,
             payload_inertia=mine.payload_inertia,
         )
+
+
+def joints_without_mass(model: Model, joints: Iterable[str], load: Payload) -> list[str]:
+    """The joints that move no mass, neither themselves nor by the joints that follow them. The
+    payload counts."""
+    mass = np.array([link.mass + load.mass * (link.name == load.link) for link in model.links])
+    carried = mass @ model.supports  # by link: the mass of the link and of all that it carries
+    moved = Counter[str]()
+    for joint in model.joints:
+        leader = joint.name if joint.mimic is None else joint.mimic.joint
+        moved[leader] += carried[model.link_index(joint.child)]
+    return [name for name in joints if not moved[name]]
 
 
 def check_link(model: Model, link: str) -> None:

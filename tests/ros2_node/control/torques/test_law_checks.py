@@ -142,3 +142,14 @@ def test_an_input_may_be_as_large_as_its_law_allows():
     for x in (5.0625, -5.0625, np.nan):
         with pytest.raises(ValueError, match=f"gain must be at most 5, got {abs(x):g}"):
             check_largest({"gain": np.array([1.0, x])}, {"gain": 5.0})
+
+
+def test_a_refused_law_names_the_joints_that_move_no_mass():
+    """Teaching divides by inertias. The error of the arithmetic alone would not say what to do."""
+    inertial = chain_text(1).partition("<inertial>")[2].partition("</inertial>")[0]
+    text = chain_text(2)
+    last = text.rindex(f"<inertial>{inertial}</inertial>")
+    bare = text[:last] + text[last:].replace(f"<inertial>{inertial}</inertial>", "", 1)
+    settings = Settings.of({"robot_description": bare, "law": "teaching"})
+    with pytest.raises(ValueError, match=r"; the description has no mass beyond j1$"):
+        Fleet(settings, "", [Counter()])
