@@ -104,6 +104,19 @@ def compile_header(
 
 
 @pytest.mark.parametrize("language", ["c++", "c"])
+def test_the_absolute_value_of_negative_zero_is_zero(language: str, tmp_path: Path) -> None:
+    """Before, it was -0, so that its reciprocal was -inf and its angle pi."""
+    program = record(
+        lambda x, k: [1.0 / scalar.absolute(x[0]), scalar.atan2(k[0], scalar.absolute(x[1]))],
+        {"x": (2,), "k": (1,)},
+    )
+    built = compile_header(program, tmp_path, language)
+    rows = [np.full((9, 2), -0.0), np.zeros((9, 1))]
+    for run in (built.one_by_one, built.batch):
+        np.testing.assert_array_equal(run("go", rows, (2,)), np.tile([np.inf, 0.0], (9, 1)))
+
+
+@pytest.mark.parametrize("language", ["c++", "c"])
 @pytest.mark.parametrize("text", [oscillator, push, selections, around_a_loop, two_sweeps])
 def test_an_exported_function_computes_its_program(text, language: str, tmp_path: Path) -> None:
     """The programs have loops, selects and functions, and run on single numbers and in lanes."""

@@ -14,6 +14,7 @@ from ..recording.order import CELL, CORNER, Statement
 from ..recording.program import Program
 from ..recording.table import LOOK
 from .array_statements import ArrayForm, array_lines, arrays_of_call, read_expression, scalar_form
+from .whole_products import WHOLE_FORMS
 
 
 @dataclass(frozen=True)
@@ -208,7 +209,7 @@ def _value(argument: int | float, dialect: Dialect) -> str:
 COMPARISONS = {"select": "<", "select_equal": "<="}
 """Selections, by the comparison of their first two arguments."""
 
-CALLED = (*COMPARISONS, "min", "max", "atan2", "uniform")
+CALLED = (*COMPARISONS, "min", "max", "atan2", "uniform", *WHOLE_FORMS)
 """Operations on several values that a target may write as functions."""
 
 FORMS: Mapping[str, str] = {

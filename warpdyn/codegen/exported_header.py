@@ -12,6 +12,7 @@ from .array_statements import uses_arrays
 from .escapes import escape_comment, string_literal
 from .portable import function, most_steps_of_ending_loops, number, without_a_library
 from .portable_style import Style
+from .whole_products import has_whole_products
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,10 @@ _MEMCPY = """#if defined(__GNUC__)
 def _helpers(style: Style, functions: Sequence[ExportedFunction]) -> Iterator[str]:
     """Functions of numbers, and of lanes if there are any; the preprocessor's condition is left
     open."""
-    yield from map(style.helpers, ("select", "abs", "sine_cosine", "libm" if style.libm else "own"))
+    yield from map(style.helpers, ("select", "sine_cosine", "abs", "libm" if style.libm else "own"))
+    remainders = any(has_whole_products(each.program) for each in functions)
+    if remainders:
+        yield style.helpers("rest")
     arrays = any(uses_arrays(each.program) for each in functions)
     if arrays:
         yield style.helpers("rows")
@@ -172,6 +176,8 @@ def _helpers(style: Style, functions: Sequence[ExportedFunction]) -> Iterator[st
     yield style.helpers("lanes_moved")
     if style.libm:
         yield style.helpers("lanes_libm")
+    if remainders:
+        yield style.helpers("lanes_rest")
     if arrays:
         yield style.helpers("rows_of_lanes")
 

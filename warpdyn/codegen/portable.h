@@ -19,9 +19,6 @@ typedef long long word;
 static inline number number_less(number x, number y, number a, number b) { return x < y ? a : b; }
 static inline number number_less_equal(number x, number y, number a, number b) { return x <= y ? a : b; }
 
-/// [abs]
-static inline number number_abs(number x) { return x < 0 ? -x : x; }
-
 /// [sine_cosine]
 static inline word number_bits(number x) { word k; memcpy(&k, &x, sizeof k); return k; }
 static inline number number_of_bits(word k) { number x; memcpy(&x, &k, sizeof x); return x; }
@@ -56,6 +53,9 @@ static inline void number_sine_cosine(number x, number *s, number *c) {
   *c = number_of_bits((number_bits(number_choice(odd, sp, cp)) ^ (word)((unsigned long long)((k + 1) & 2) << 62)) | lost);
 }
 #endif
+
+/// [abs] The number without its sign bit: -0 is 0.
+static inline number number_abs(number x) { return number_of_bits(number_bits(x) & ~number_bits(-(number)0)); }
 
 /// [libm] The library's functions.
 #if WARPDYN_FLOAT
@@ -114,15 +114,32 @@ static inline number number_floor(number x) {
 }
 #endif
 
+/// [rest] c - a * b for a whole number b, rounded once: a remainder if b is the quotient.
+/* Each factor is the sum of two halves, so that their four products are exact. c is close to the product or the
+   product is small, so that the differences are exact as well. A product with 1 is exact. Quarters of large numbers have finite products. */
+static inline number number_upper_half(number x) {
+#if WARPDYN_FLOAT
+  return number_of_bits((word)(((unsigned)number_bits(x) + 0x800u) & ~0xfffu));
+#else
+  return number_of_bits((word)(((unsigned long long)number_bits(x) + 0x4000000ULL) & ~0x7ffffffULL));
+#endif
+}
+static inline number number_rest(number a, number b, number c) {
+  const number scale = number_abs(c) > 1 ? (number)0.25 : (number)1, d = b * scale;
+  const number ah = number_upper_half(a), al = a - ah, dh = number_upper_half(d), dl = d - dh;
+  const number rest = (((c * scale - ah * dh) - ah * dl) - al * dh) - al * dl;
+  return number_abs(b) > 1 && rest == rest ? rest / scale : c - a * b;
+}
+
 /// [lanes] Lanes of numbers, WARPDYN_LANE_BYTES wide.
 typedef number lanes __attribute__((vector_size(WARPDYN_LANE_BYTES)));
 typedef word lane_words __attribute__((vector_size(WARPDYN_LANE_BYTES)));
 enum { lane_count = WARPDYN_LANE_BYTES / sizeof(number), lane_square = 16 / sizeof(number) };
-static inline lanes lanes_all(number x) { const lanes zero = {0}; return zero + x; }
+static inline lanes lanes_all(number x) { const lanes zero = {0}; return x - zero; } /* zero + x would make 0 of -0 */
 static inline lanes lanes_choice(lane_words all, lanes a, lanes b) { return (lanes)((all & (lane_words)a) | (~all & (lane_words)b)); }
 static inline lanes lanes_less(lanes x, lanes y, lanes a, lanes b) { return lanes_choice((lane_words)(x < y), a, b); }
 static inline lanes lanes_less_equal(lanes x, lanes y, lanes a, lanes b) { return lanes_choice((lane_words)(x <= y), a, b); }
-static inline lanes lanes_abs(lanes x) { const lanes zero = {0}; return lanes_choice((lane_words)(x < zero), -x, x); }
+static inline lanes lanes_abs(lanes x) { const lanes zero = {0}; return (lanes)((lane_words)x & ~(lane_words)(-zero)); }
 static inline lanes lanes_sqrt(lanes x) { for (int l = 0; l < lane_count; ++l) x[l] = number_sqrt(x[l]); return x; }
 static inline lanes lanes_floor(lanes x) { for (int l = 0; l < lane_count; ++l) x[l] = number_floor(x[l]); return x; }
 #if WARPDYN_FLOAT
@@ -155,6 +172,9 @@ static inline void lanes_sine_cosine(lanes x, lanes *s, lanes *c) {
 static inline lanes lanes_exp(lanes x) { for (int l = 0; l < lane_count; ++l) x[l] = number_exp(x[l]); return x; }
 static inline lanes lanes_log(lanes x) { for (int l = 0; l < lane_count; ++l) x[l] = number_log(x[l]); return x; }
 static inline lanes lanes_atan2(lanes y, lanes x) { for (int l = 0; l < lane_count; ++l) y[l] = number_atan2(y[l], x[l]); return y; }
+
+/// [lanes_rest] Rests of lanes, one by one.
+static inline lanes lanes_rest(lanes a, lanes b, lanes c) { for (int l = 0; l < lane_count; ++l) c[l] = number_rest(a[l], b[l], c[l]); return c; }
 
 /// [shuffled] A square of numbers with rows of 16 bytes, transposed in registers. Left to themselves, compilers move number
 /// by number: batches of crba took 1.8 to 3.3 times as long (panda, humanoid; AVX2, -O2, clang 14 and g++ 12).

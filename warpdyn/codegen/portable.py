@@ -35,6 +35,7 @@ from .one_robot_loop import (
 )
 from .partition import split_statements
 from .portable_style import Style
+from .whole_products import WHOLE_FORMS, with_whole_products
 
 SINE, COSINE = "sine", "cosine"
 """C names of the arrays of sines and cosines."""
@@ -66,12 +67,13 @@ OF_A_LIBRARY = ("exp", "log", "atan2")
 
 PORTABLE_FORMS = {
     **FORMS,
+    **WHOLE_FORMS,
     "fma": "{0} * {1} + {2}",
     "fms": "{0} * {1} - {2}",
     "fnma": "{2} - {0} * {1}",
 }
 """C++ of fused operations. Products and sums are left to the compiler to fuse: the function fma is
-slow if there is no instruction."""
+slow if there is no instruction. Products with a whole number are exact (`whole_products`)."""
 
 
 def without_a_library(program: Program) -> set[str]:
@@ -204,7 +206,8 @@ def _turns(program: Program, dialect: Dialect, style: Style, lanes: bool) -> Ite
     n = len(angles)
     yield f"{dialect.type} angle[{n}], {SINE}[{n}], {COSINE}[{n}];"
     yield "{"
-    yield from emit(program, program.angle_statements, dialect, {*program.stores})
+    statements = with_whole_products(program.angle_statements)
+    yield from emit(program, statements, dialect, {*program.stores})
     yield from (f"angle[{k}] = t{angle};" for k, angle in enumerate(angles))
     call = f"{style.helper('sine_cosine', lanes)}(angle[k], &{SINE}[k], &{COSINE}[k])"
     yield from ("}", f"for (int k = 0; k < {n}; ++k) {call};")
@@ -215,7 +218,7 @@ def _alive(program: Program) -> list[Statement]:
     place = {angle: k for k, angle in enumerate(program.angles)}
     needed, alive = set(program.stores), list[Statement]()
     changes = {"frame", "call", *ARRAY_OPERATIONS}.difference(READS)
-    for each in reversed(program.statements):
+    for each in reversed(with_whole_products(program.statements)):
         # A routine's results are read through its arrays, so `frame` and `call` always stay, and so
         # do writes to arrays.
         if each.target not in needed and each.operation not in changes:
@@ -353,14 +356,14 @@ def _body(
         regions=regions,
         memory=memory,
     )
-    yield from emit(routine, routine.statements, dialect, set())
+    yield from emit(routine, with_whole_products(routine.statements), dialect, set())
     known = [(k, o.constant) for k, o in enumerate(routine.outputs) if o.node is None]
     yield from (f"{out}[{k}] = {_constant(value, style, lanes)};" for k, value in known)
 
 
 def _dialect(style: Style, lanes: bool) -> Dialect:
     value = "V" if style.language == "c++" else style.type(lanes)
-    names = ("sqrt", "abs", "floor", "exp", "log", "atan2")
+    names = ("sqrt", "abs", "floor", "exp", "log", "atan2", "rest")
 
     def select(x: str, sign: str, y: str, a: str, b: str) -> str:
         chosen = style.helper("less" if sign == "<" else "less_equal", lanes)
