@@ -32,6 +32,19 @@ static int ends_in(const Py_buffer *held, const Py_ssize_t *own, int dimensions,
   return 1;
 }
 
+/* Whether an argument is a masked array: its entries that count as missing would be read. The last type without a
+   mask is kept, so that a call with such arrays asks nothing. */
+static int is_masked(PyObject *from) {
+  static PyTypeObject *plain = NULL;
+  PyTypeObject *type = Py_TYPE(from);
+  if (type == plain) return 0;
+  if (PyObject_HasAttrString((PyObject *)type, "filled")) return 1;
+  Py_INCREF((PyObject *)type);
+  Py_XDECREF((PyObject *)plain);
+  plain = type;
+  return 0;
+}
+
 /* An argument's memory: one robot's array with these dimensions, or rows of it. Returns the number of
    rows, 0 if the array has no numbers, -1 for an error. */
 static Py_ssize_t numbers_of(
@@ -40,6 +53,11 @@ static Py_ssize_t numbers_of(
   const int wanted = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (written ? PyBUF_WRITABLE : 0);
   Py_ssize_t size = 1;
   for (int k = 0; k < dimensions; ++k) size *= own[k];
+  if (is_masked(from)) {
+    PyErr_Format(PyExc_TypeError,
+      "%s is a masked array; pass %s.filled(value), or %s.data for the numbers as they are", name, name, name);
+    return -1;
+  }
   if (PyObject_GetBuffer(from, into, wanted)) return -1;
   const Py_ssize_t count = into->len / (Py_ssize_t)sizeof(${name}_number);
   if (!into->format || strcmp(into->format, "$format")) {
@@ -62,6 +80,54 @@ static Py_ssize_t numbers_of(
   return -1;
 }
 
+/* The dimensions in front of those of one robot, without those of 1; returns their number, 0 for a flat array. */
+static int leading(const Py_buffer *held, Py_ssize_t rows, Py_ssize_t *into) {
+  Py_ssize_t reached = 1;
+  int count = 0;
+  for (int k = 0; k < held->ndim && reached < rows; ++k) {
+    if (held->shape[k] == 1) continue;
+    into[count++] = held->shape[k];
+    reached *= held->shape[k];
+  }
+  return reached == rows ? count : 0;
+}
+
+/* Whether all arrays with several dimensions of rows have the same ones; else an error. */
+static int rows_agree(
+    const Py_buffer *held, PyObject *const *args, const char *const *names, int count, Py_ssize_t rows) {
+  Py_ssize_t first[PyBUF_MAX_NDIM], here[PyBUF_MAX_NDIM];
+  int n = 0, of = 0;
+  for (int k = 0; k < count; ++k) {
+    const int m = held[k].ndim < 3 ? 0 : leading(&held[k], rows, n ? here : first);
+    if (m < 2) continue;
+    if (!n) {
+      n = m;
+      of = k;
+    } else if (m != n || memcmp(first, here, (size_t)n * sizeof *first)) {
+      PyObject *one = PyObject_GetAttrString(args[of], "shape"), *other = PyObject_GetAttrString(args[k], "shape");
+      PyErr_Clear();
+      PyErr_Format(PyExc_ValueError, "%s must have its rows in the same dimensions as %s, %S, got the shape %S",
+        names[k], names[of], one ? one : Py_None, other ? other : Py_None);
+      Py_XDECREF(one);
+      Py_XDECREF(other);
+      return 0;
+    }
+  }
+  return 1;
+}
+
+/* Whether the processor has what the module was compiled for; else an error, because a function would end Python. */
+static int runs_here(void) {
+  const char *missing = NULL;
+#if defined(__GNUC__) && defined(__x86_64__)
+  __builtin_cpu_init();
+$features#endif
+  if (missing) PyErr_Format(PyExc_ImportError,
+    "$name was compiled for a processor with %s, which this one lacks; export the module again on this computer",
+    missing);
+  return !missing;
+}
+
 /* Whether each written buffer, from number `first` on, lies apart from all others; else an error. */
 static int lie_apart(const Py_buffer *held, const char *const *names, int first, int count) {
   for (int k = first; k < count; ++k) {
@@ -80,9 +146,22 @@ static int lie_apart(const Py_buffer *held, const char *const *names, int first,
 """
 
 
+FEATURES = (
+    *("sse4.2", "popcnt", "bmi", "bmi2", "fma", "avx", "avx2"),
+    *("avx512f", "avx512dq", "avx512bw", "avx512vl"),
+)
+"""Instructions of x86 that -march=native may use, by gcc's names."""
+
+
 def python_wrapper(name: str, functions: Sequence[ExportedFunction], single: bool) -> str:
     """The C file of the module, which includes the header `name`.h."""
-    text = _BEGINNING.replace("${name}", name).replace("$name", name)
+    features = "".join(
+        f"#ifdef __{x.upper().replace('.', '_')}__\n"
+        f'  if (!__builtin_cpu_supports("{x}")) missing = "{x}";\n#endif\n'
+        for x in FEATURES
+    )
+    text = _BEGINNING.replace("$features", features)
+    text = text.replace("${name}", name).replace("$name", name)
     text = text.replace("$format", "f" if single else "d")
     text = text.replace("$dtype", "float32" if single else "float64")
     lines = [text]
@@ -102,7 +181,9 @@ def python_wrapper(name: str, functions: Sequence[ExportedFunction], single: boo
         "};",
         f'static struct PyModuleDef module = {{PyModuleDef_HEAD_INIT, "{name}", NULL, 0, methods, '
         "NULL, NULL, NULL, NULL};",
-        f"PyMODINIT_FUNC PyInit_{name}(void) {{ return PyModule_Create(&module); }}",
+        f"PyMODINIT_FUNC PyInit_{name}(void) {{",
+        "  return runs_here() ? PyModule_Create(&module) : NULL;",
+        "}",
     ]
     return "\n".join(lines) + "\n"
 
@@ -158,6 +239,8 @@ def _function(name: str, each: ExportedFunction, rows: bool) -> Iterator[str]:
         yield "  }"
     names = ", ".join(f'"{array}"' for array in arrays)
     yield f"  static const char *const names[] = {{{names}}};"
+    if rows:
+        yield f"  if (!rows_agree(held, args, names, {n}, robots)) goto end;"
     yield f"  if (!lie_apart(held, names, {len(each.inputs)}, {n})) goto end;"
     passed = ", ".join(f"held[{k}].buf" for k in range(n))
     count = "(size_t)robots, " if rows else ""

@@ -33,6 +33,7 @@ J, many = np.empty((6, 8)), np.empty((5, 1, 6, 8))
 panda.jacobian_panda_hand(q[:1], J)
 panda.jacobian_panda_hand_batch(q[:, None], many)
 assert abs(many[0, 0] - J).max() < 1e-13
+panda.rnea_batch(*(np.zeros(x) for x in ((2, 1, 3, 8), (6, 8), (2, 3, 8), (48,))))
 for shape in ((48,), (1, 48), (1, 6, 1, 8)):
     found = np.empty(shape)
     panda.jacobian_panda_hand(q[0][:, None], found)
@@ -62,6 +63,10 @@ for wrong, kind, said in (
     (lambda: panda.jacobian_panda_hand_batch(q, np.empty((6, 8, 5))), ValueError, "(6, 8, 5)"),
     (lambda: panda.jacobian_panda_hand(q[0], memoryview(J.T.copy())), ValueError, "(8, 6)"),
     (lambda: panda.rnea_batch(q, v, a, np.empty((4, 2, 5))), ValueError, "(4, 2, 5)"),
+    (lambda: panda.rnea(np.ma.masked_array(q[0], mask=q[0] > 0), v[0], a[0], one), TypeError,
+     "q is a masked array; pass q.filled(value), or q.data"),
+    (lambda: panda.rnea_batch(*(np.zeros(x) for x in ((6, 8), (2, 3, 8), (3, 2, 8), (6, 8)))), ValueError,
+     "a must have its rows in the same dimensions as v, (2, 3, 8), got the shape (3, 2, 8)"),
     (lambda: panda.errors_batch(q, np.empty(5)), ValueError,
      "out_ must hold rows of 0 numbers, got 5 numbers"),
 ):
@@ -96,6 +101,20 @@ def test_the_module_runs_in_a_process_without_warpdyn(tmp_path: Path) -> None:
     np.testing.assert_allclose(np.load(folder / "tau.npy"), expected, atol=1e-12)
     with pytest.raises(FileExistsError, match="overwrite=True"):
         wd.export_python(model, [wd.rnea], folder)
+
+
+@needs_headers
+@pytest.mark.skipif(shutil.which("qemu-x86_64") is None, reason="needs qemu")
+def test_a_module_for_another_processor_is_not_imported(tmp_path: Path) -> None:
+    """Before, its functions ended Python by an illegal instruction."""
+    if "avx2" not in Path("/proc/cpuinfo").read_text():
+        pytest.skip("the module is compiled for the oldest processors")
+    wd.export_python(wd.load_robot("cartpole"), [wd.gravity_torques], tmp_path)
+    command = ["qemu-x86_64", "-cpu", "Nehalem", sys.executable, "-S", "-c", "import cartpole"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    assert "ImportError: cartpole was compiled for a processor with avx" in ran.stderr
+    assert "which this one lacks; export the module again" in ran.stderr
 
 
 def test_a_missing_compiler_is_refused_with_the_package_to_install(

@@ -37,7 +37,8 @@ def export_python(
     Its functions take NumPy arrays, or other contiguous buffers, of `dtype`, results last:
     `rnea(q, v, a, tau)` for one robot, `rnea_batch(q, v, a, tau)` for rows of robots. An array
     ends in the dimensions of one robot's array or is flat; others raise ValueError. They hold the
-    GIL. Any Python from 3.11 on, on the same platform, imports the file.
+    GIL. Any Python from 3.11 on imports the file, on the same platform and on a processor with the
+    instructions of this one.
 
     calls: as in `export`. name: the module's name; by default the robot's.
     RuntimeError: there is no C compiler, or Python's headers are missing.
