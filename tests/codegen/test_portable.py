@@ -6,11 +6,13 @@ from __future__ import annotations
 import ctypes
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from exported_code import CompiledHeader
 
+import warpdyn as wd
 from warpdyn.algebra import scalar
 from warpdyn.codegen import portable as of_portable
 from warpdyn.codegen.exported_header import ExportedFunction, ExportedRobot, exported_header
@@ -101,6 +103,59 @@ def compile_header(
     return CompiledHeader(
         folder, text, functions, namespace="some", language=language, single=single
     )
+
+
+@wd.kernel
+def halvings(robot: Any, x: (), y: ()) -> Any:  # type: ignore[valid-type]
+    """A loop that reads no value from outside, and one that ends early."""
+
+    def halve(k, s, rows):
+        rows[k] = s
+        return 0.5 * s
+
+    _, rows = wd.kernels.loop(40, halve, x, np.zeros(40))
+    last, _ = wd.kernels.loop(40, halve, x, np.zeros(40), until=lambda s: s < y)
+    return np.stack([rows[3], last])
+
+
+@pytest.mark.parametrize("language", ["c++", "c"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_loops_with_arrays_compile_without_warnings(
+    language: Any, dtype: Any, tmp_path: Path
+) -> None:
+    """Before, gcc warned of an array without numbers, and of the number of a step as a float."""
+    model = wd.load_robot("cartpole")
+    text = wd.export(model, {"go": halvings}, dtype=dtype, language=language, bounded_loops=True)
+    single = dtype == "float32"
+    built = CompiledHeader(
+        tmp_path,
+        text,
+        {"go": ("x", "y", "out")},
+        namespace="cartpole",
+        language=language,
+        options=["-O0"],
+        single=single,
+    )
+    rows = [np.full((5, 1), 8.0, dtype), np.full((5, 1), 0.3, dtype)]
+    for run in (built.one_by_one, built.batch):
+        np.testing.assert_array_equal(run("go", rows, (2,)), np.tile([1.0, 0.25], (5, 1)))
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_roots_without_a_library_are_within_a_unit(single: bool, tmp_path: Path) -> None:
+    """Before, the root of the second largest double was -inf."""
+    program = record(lambda x, k: [scalar.sqrt(x[0])], {"x": (1,), "k": (1,)})
+    each = ExportedFunction("go", program, {"x": "x", "k": "k"}, {"out": "out"}, ["go"])
+    text = exported_header(ExportedRobot(["some"]), [each], Style("c", single, "some", False))
+    functions = {"go": ("x", "k", "out")}
+    built = CompiledHeader(tmp_path, text, functions, namespace="some", language="c", single=single)
+    info = np.finfo(np.float32 if single else np.float64)
+    powers = np.arange(info.minexp, info.maxexp, 7)
+    x = np.ldexp(np.random.default_rng(0).uniform(1.0, 2.0, powers.size), powers)
+    largest = info.max - np.spacing(info.max / 2) * 2 * np.arange(10, dtype=info.dtype)
+    x = np.array([*x, *largest, info.tiny, 1.0, 4.0], info.dtype)[:, None]
+    for run in (built.one_by_one, built.batch):
+        np.testing.assert_array_max_ulp(run("go", [x, x], (1,)), np.sqrt(x), 1)
 
 
 @pytest.mark.parametrize("language", ["c++", "c"])

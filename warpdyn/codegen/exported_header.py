@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from math import prod
 
 from ..recording.program import Program
@@ -64,9 +65,19 @@ class ExportedRobot:
 def exported_header(
     robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style
 ) -> str:
-    """The whole text of a header."""
+    """The whole text of a header.
+
+    Its digest is part of the names that a linker or a guard compares, because two headers may have
+    the same robot and function with other numbers. In C++ a linker would keep one of two inline
+    functions for both. In C the guard of the first header would exclude the second.
+    """
     write = _cpp if style.language == "c++" else _c
-    return "\n".join(line.rstrip() for line in write(robot, functions, style)) + "\n"
+    text = "\n".join(line.rstrip() for line in write(robot, functions, style)) + "\n"
+    return text.replace(_DIGEST, sha256(text.encode()).hexdigest()[:16])
+
+
+_DIGEST = "\0"
+"""Place of a header's digest. Comments and strings have no such character."""
 
 
 def _cpp(
@@ -76,7 +87,9 @@ def _cpp(
     yield "#pragma once"
     yield from (f"#include <{name}>" for name in (["cmath"] if style.libm else []))
     yield from ("#include <cstddef>", "#include <cstring>", "#include <limits>", "")
-    yield f"namespace {style.prefix} {{"
+    yield from (*_refused_options(style), f"namespace {style.prefix} {{")
+    yield "// Tells apart headers of this namespace with other functions or numbers."
+    yield f"inline namespace of_{_DIGEST} {{"
     yield from ("", style.helpers("number"), "")
     yield from (f"constexpr int {name} = {value};" for name, value in robot.whole.items())
     for name, texts in robot.names.items():
@@ -116,16 +129,17 @@ def _cpp(
         yield from (f"  detail::{each.name}<number>({names});", "}")
         yield f"/// The same for n robots, a row each: {', '.join(_rows(each))}."
         yield from _batch(each, style, "noexcept ")
-    yield from ("", f"}}  // namespace {style.prefix}")
+    yield from ("", f"}}  // namespace of_{_DIGEST}", f"}}  // namespace {style.prefix}")
 
 
 def _c(robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style) -> Iterator[str]:
-    guard = f"{style.prefix.upper()}_H"
+    guard = f"{style.prefix.upper()}_H_{_DIGEST}"
     real = style.type(False)
     yield from ("/*", *(f" * {escape_comment(line)}" for line in robot.about), " */")
     yield from (f"#ifndef {guard}", f"#define {guard}", "")
     yield from (f"#include <{name}>" for name in (["math.h"] if style.libm else []))
     yield from ("#include <stddef.h>", "#include <string.h>" if style.libm else _MEMCPY, "")
+    yield from _refused_options(style)
     yield style.helpers("number")
     constants = ", ".join(f"{style.prefix}_{n} = {x}" for n, x in robot.whole.items())
     yield from ([f"enum {{ {constants} }};"] if constants else [])
@@ -190,13 +204,30 @@ def _apart() -> Iterator[str]:
     yield from ("#else", "#define WARPDYN_APART", "#endif", "#endif")
 
 
+def _refused_options(style: Style) -> Iterator[str]:
+    """Errors for compiler options with which sines are wrong and tests for NaN are left out."""
+    yield "#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(_M_FP_FAST) || \\"
+    yield "  (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)"
+    yield '#error "compile without -ffast-math, -Ofast and their parts: sines would be wrong"'
+    yield "#endif"
+    # The rounding of angles to quarter turns needs numbers without further digits.
+    wide = "__FLT_EVAL_METHOD__ == 1 || " if style.single else ""
+    yield f"#if defined(__FLT_EVAL_METHOD__) && ({wide}__FLT_EVAL_METHOD__ == 2 || \\"
+    yield "  __FLT_EVAL_METHOD__ < 0)"
+    yield '#error "compile with -msse2 -mfpmath=sse: with the digits of x87, sines would be wrong"'
+    yield from ("#endif", "")
+
+
 def _width() -> Iterator[str]:
-    """Macros that make lanes as wide as the processor's registers."""
+    """Macros that make lanes as wide as the processor's registers, and the check of another
+    width."""
     yield "#ifndef WARPDYN_LANE_BYTES"
     for macro, width in (("__AVX512F__", 64), ("__AVX__", 32)):
         yield f"{'#if' if width == 64 else '#elif'} defined({macro})"
         yield f"#define WARPDYN_LANE_BYTES {width}"
     yield from ("#else", "#define WARPDYN_LANE_BYTES 16", "#endif", "#endif")
+    yield "#if WARPDYN_LANE_BYTES < 16 || (WARPDYN_LANE_BYTES & (WARPDYN_LANE_BYTES - 1))"
+    yield from ('#error "WARPDYN_LANE_BYTES must be a power of two, at least 16"', "#endif")
 
 
 def _batch(each: ExportedFunction, style: Style, after: str) -> Iterator[str]:
@@ -242,7 +273,7 @@ def _rows(each: ExportedFunction) -> list[str]:
 
 def _limit(x: float, style: Style) -> str:
     """A number of a table. In C++ infinity is written by its name."""
-    if abs(x) == float("inf") and style.language == "c++":
+    if abs(style.nearest(x)) == float("inf") and style.language == "c++":
         return f"{'-' if x < 0 else ''}std::numeric_limits<number>::infinity()"
     return number(x, style)
 

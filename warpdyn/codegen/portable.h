@@ -77,12 +77,12 @@ static inline number number_atan2(number y, number x) { return atan2(y, x); }
    0 and infinity are themselves, less than 0 is NaN; numbers below the smallest normal one count as 0. */
 #if WARPDYN_FLOAT
 static inline number number_sqrt(number x) {
-  const number h = 0.5f * x;
-  number r = number_of_bits(0x5f3759df - (number_bits(x) >> 1));
+  const number y = x > 1.0f ? 0.25f * x : x, h = 0.5f * y; /* the square of the root stays finite */
+  number r = number_of_bits(0x5f3759df - (number_bits(y) >> 1));
   r = r * (1.5f - h * r * r);
   r = r * (1.5f - h * r * r);
   r = r * (1.5f - h * r * r);
-  const number s = x * r, root = s + 0.5f * r * (x - s * s);
+  const number s = y * r, root = (s + 0.5f * r * (y - s * s)) * (x > 1.0f ? 2.0f : 1.0f);
   const word odd_one = -(word)(x < 1.17549435e-38f) | -(word)(x > 3.40282347e+38f) | -(word)(x != x);
   const number itself = x < 0.0f ? (x - x) / (x - x) : x < 1.17549435e-38f ? 0.0f * x : x;
   return number_choice(odd_one, itself, root);
@@ -95,13 +95,13 @@ static inline number number_floor(number x) {
 }
 #else
 static inline number number_sqrt(number x) {
-  const number h = 0.5 * x;
-  number r = number_of_bits(0x5fe6eb50c7b537a9LL - (number_bits(x) >> 1));
+  const number y = x > 1.0 ? 0.25 * x : x, h = 0.5 * y; /* the square of the root stays finite */
+  number r = number_of_bits(0x5fe6eb50c7b537a9LL - (number_bits(y) >> 1));
   r = r * (1.5 - h * r * r);
   r = r * (1.5 - h * r * r);
   r = r * (1.5 - h * r * r);
   r = r * (1.5 - h * r * r);
-  const number s = x * r, root = s + 0.5 * r * (x - s * s);
+  const number s = y * r, root = (s + 0.5 * r * (y - s * s)) * (x > 1.0 ? 2.0 : 1.0);
   const word odd_one = -(word)(x < 2.2250738585072014e-308) | -(word)(x > 1.7976931348623157e+308) | -(word)(x != x);
   const number itself = x < 0.0 ? (x - x) / (x - x) : x < 2.2250738585072014e-308 ? 0.0 * x : x;
   return number_choice(odd_one, itself, root);
@@ -235,16 +235,16 @@ static inline int number_row_of(number x, int rows) {
   const number last = (number)(rows - 1);
   return (int)(x > 0 ? (x < last ? x : last) : 0);
 }
-static inline int number_is_beyond(number x, number step) { return x > step; } /* false for NaN */
+static inline int number_is_beyond(number x, int step) { return x > (number)step; } /* false for NaN */
 static inline number number_read_row(const number *p, int j, number index, int rows, int width) { return p[j + width * number_row_of(index, rows)]; }
 static inline number number_gather_row(const number *p, int j, number index, int rows, int width) { return p[j + width * number_row_of(index, rows)]; }
 static inline void number_write_row(number *p, int j, number index, int rows, int width, number value) { p[j + width * number_row_of(index, rows)] = value; }
 static inline void number_scatter_row(number *p, int j, number index, int rows, int width, number value) { p[j + width * number_row_of(index, rows)] = value; }
 
 /// [rows_of_lanes] The same; a loop goes on while any lane needs it. The index of `read_row` and `write_row` is equal in all lanes.
-static inline int lanes_is_beyond(lanes x, number step) {
+static inline int lanes_is_beyond(lanes x, int step) {
   int any = 0;
-  for (int l = 0; l < lane_count; ++l) any |= x[l] > step;
+  for (int l = 0; l < lane_count; ++l) any |= x[l] > (number)step;
   return any;
 }
 static inline lanes lanes_read_row(const lanes *p, int j, lanes index, int rows, int width) { return p[j + width * number_row_of(index[0], rows)]; }

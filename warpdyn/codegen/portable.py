@@ -51,14 +51,14 @@ LOCAL = re.compile(
     r"V|[tsc]\d+|angle|sine|cosine|work|n|i|first|here|width|step|out|then|routine\d+\w*|\w+_lanes"
     r"|memory\d+|array\d+|counter|before|row_of|is_beyond|read_row|write_row|gather_row|scatter_row"
     r"|number|word|lanes|lane_words|lane_count|as|all|less|less_equal|abs|sqrt|floor|exp|log|atan2"
-    r"|sine_cosine"
+    r"|sine_cosine|rest|size_t|WARPDYN_\w+"
 )
 """Names that a function uses itself, including its types and helpers: no array may have one of
 them."""
 
 RESERVED = re.compile(
     r"nq|nv|joint_names|lower|upper|velocity_limit|effort_limit|detail|number(_\w+)?|lanes(_\w+)?"
-    r"|word|lane_words|lane_count"
+    r"|word|lane_\w+|size_t|V|WARPDYN_\w+"
 )
 """Names that a header uses itself: no function may have one of them."""
 
@@ -257,12 +257,14 @@ def _broadcast(text: str, style: Style, lanes: bool) -> str:
 
 
 def number(x: float, style: Style) -> str:
-    """A constant, including infinities and NaN."""
+    """A constant, including infinities and NaN, with the type of the style's numbers."""
+    x = style.nearest(x)
     if isfinite(x):
         return literal(x, style.single)
+    builtin = "f" if style.single else ""
     if isnan(x):
-        return "NAN" if style.libm else '__builtin_nan("")'
-    return ("-" if x < 0 else "") + ("INFINITY" if style.libm else "__builtin_inf()")
+        return "NAN" if style.libm else f'__builtin_nan{builtin}("")'
+    return ("-" if x < 0 else "") + ("INFINITY" if style.libm else f"__builtin_inf{builtin}()")
 
 
 def _routines(
@@ -281,7 +283,10 @@ def _routines(
             count_column_entries(routine),
             count_written_entries(routine),
         ]
-        arrays |= dict(zip(places, sizes, strict=True))
+        # Compilers warn of an array without numbers that is read, so it is a null pointer.
+        none = "nullptr" if style.language == "c++" else "0"
+        places[:2] = [x if n else none for x, n in zip(places[:2], sizes[:2], strict=True)]
+        arrays |= {x: n for x, n in zip(places, sizes, strict=True) if x != none}
         parameters = [f"const {value} *shared", f"const {value} *column", f"{value} *out"]
         rest, repetition, stride = "", routine.repetition, 0
         if repetition and repetition.reads:

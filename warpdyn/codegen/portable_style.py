@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from ctypes import c_float
 from dataclasses import dataclass
 from typing import Literal
 
@@ -51,6 +52,10 @@ class Style:
         """The type of a value."""
         name = "lanes" if lanes else "number"
         return name if self.language == "c++" else f"{self.prefix}_{name}"
+
+    def nearest(self, x: float) -> float:
+        """The closest number of the precision, infinity for numbers beyond its range."""
+        return c_float(x).value if self.single else x
 
     def helpers(self, piece: str) -> str:
         """A piece of portable.h, with this file's names."""

@@ -346,8 +346,9 @@ def _robot(model: Model, style: Style) -> ExportedRobot:
         "its arguments; stacks are bounded. Sines and cosines are within two units in the last place for",
         f"angles up to {'8000' if style.single else '500000'} rad, lose digits beyond, and are NaN beyond "
         f"{'4.2e6' if style.single else '2.2e15'} rad.",
-        "NaN and infinity come out as NaN. Do not compile with -ffast-math; numbers too small to be",
-        "normal may count as zero where the processor says so, and do in roots without libm.",
+        "NaN comes out as NaN, infinity as infinity or NaN. Do not compile with -ffast-math or parts of it.",
+        "Numbers too small to be normal may count as zero where the processor says so, and do in roots",
+        "without libm.",
     ]
     return ExportedRobot(
         about,
