@@ -131,6 +131,7 @@ def test_numbers_beyond_float_are_infinite(language: str, libm: bool, tmp_path: 
     robot = ExportedRobot(["arm"], tables={"lower": (-1e39, 1.0)})
     text = exported_header(robot, [each], Style(language, True, "arm", libm))  # type: ignore[arg-type]
     for which in (0, 1):
+        # A process loads a library of the same path only once.
         folder = tmp_path / str(which)
         folder.mkdir()
         compiled = CompiledHeader(

@@ -155,6 +155,7 @@ FEATURES = (
 
 def python_wrapper(name: str, functions: Sequence[ExportedFunction], single: bool) -> str:
     """The C file of the module, which includes the header `name`.h."""
+    # Each check is compiled only if the compiler may use the instructions.
     features = "".join(
         f"#ifdef __{x.upper().replace('.', '_')}__\n"
         f'  if (!__builtin_cpu_supports("{x}")) missing = "{x}";\n#endif\n'
