@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import ctypes
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from exported_code import CompiledHeader
+from exported_code import CompiledHeader, compiler
 
 import warpdyn as wd
 from warpdyn.algebra import scalar
@@ -156,6 +157,28 @@ def test_roots_without_a_library_are_within_a_unit(single: bool, tmp_path: Path)
     x = np.array([*x, *largest, info.tiny, 1.0, 4.0], info.dtype)[:, None]
     for run in (built.one_by_one, built.batch):
         np.testing.assert_array_max_ulp(run("go", [x, x], (1,)), np.sqrt(x), 1)
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_roots_of_negative_numbers_have_defined_behaviour(single: bool, tmp_path: Path) -> None:
+    """Before, the guess of the root was a signed overflow."""
+    program = record(lambda x, k: [scalar.sqrt(x[0])], {"x": (1,), "k": (1,)})
+    each = ExportedFunction("go", program, {"x": "x", "k": "k"}, {"out": "out"}, ["go"])
+    text = exported_header(ExportedRobot(["some"]), [each], Style("c", single, "some", False))
+    (tmp_path / "some.h").write_text(text)
+    (tmp_path / "main.c").write_text(
+        """#include "some.h"
+int main(void) {
+  some_number x[] = {-1, -1e30f, -0.0f, 0, __builtin_nanf(""), -__builtin_inff(), 4}, y = 0;
+  for (int k = 0; k < 7; ++k) some_go(x + k, x, &y);
+  return y != 2;
+}
+"""
+    )
+    sanitizer = ("-fsanitize=undefined", "-fno-sanitize-recover=all")
+    command = [compiler("c", 0), "-std=c99", "-O1", *sanitizer, "main.c", "-o", "main"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    subprocess.run([tmp_path / "main"], check=True)
 
 
 @pytest.mark.parametrize("language", ["c++", "c"])

@@ -78,7 +78,7 @@ static inline number number_atan2(number y, number x) { return atan2(y, x); }
 #if WARPDYN_FLOAT
 static inline number number_sqrt(number x) {
   const number y = x > 1.0f ? 0.25f * x : x, h = 0.5f * y; /* the square of the root stays finite */
-  number r = number_of_bits(0x5f3759df - (number_bits(y) >> 1));
+  number r = number_of_bits(0x5f3759df - (number_bits(number_abs(y)) >> 1));
   r = r * (1.5f - h * r * r);
   r = r * (1.5f - h * r * r);
   r = r * (1.5f - h * r * r);
@@ -96,7 +96,7 @@ static inline number number_floor(number x) {
 #else
 static inline number number_sqrt(number x) {
   const number y = x > 1.0 ? 0.25 * x : x, h = 0.5 * y; /* the square of the root stays finite */
-  number r = number_of_bits(0x5fe6eb50c7b537a9LL - (number_bits(y) >> 1));
+  number r = number_of_bits(0x5fe6eb50c7b537a9LL - (number_bits(number_abs(y)) >> 1));
   r = r * (1.5 - h * r * r);
   r = r * (1.5 - h * r * r);
   r = r * (1.5 - h * r * r);
