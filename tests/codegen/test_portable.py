@@ -4,8 +4,10 @@ they need."""
 from __future__ import annotations
 
 import ctypes
+import math
 import re
 import subprocess
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -259,6 +261,32 @@ def test_sines_are_accurate_over_their_range(dtype: type, most: float, tmp_path:
             assert (np.abs(out[:, column] - exact) / unit).max() <= 2.0
         odd = np.array([[np.nan], [np.inf], [-np.inf]], dtype)
         assert np.isnan(found("go", [odd, np.ones_like(odd)], (3,))[:, :2]).all()
+
+
+@pytest.mark.parametrize("language", ["c++", "c"])
+def test_clang_keeps_the_order_of_rounding(language: str, tmp_path: Path) -> None:
+    """Before, sines were wrong by 0.7 and remainders by a divisor: clang does not announce the option,
+    so that a header cannot refuse it."""
+    program = record(
+        lambda x: [scalar.sin(x[0]), x[0] - 0.001 * scalar.floor(1000.0 * x[0])], {"x": (1,)}
+    )
+    each = ExportedFunction("go", program, {"x": "x"}, {"out": "out"}, ["go"])
+    text = exported_header(ExportedRobot(["some"]), [each], Style(language, False, "some"))  # type: ignore[arg-type]
+    built = CompiledHeader(
+        tmp_path,
+        text,
+        {"go": ("x", "out")},
+        namespace="some",
+        language=language,
+        which=1,
+        options=["-O2", "-funsafe-math-optimizations"],
+    )
+    x = np.linspace(-20.0, 20.0, 41)[:, None]
+    rest = [float(Fraction(v) - Fraction(0.001) * math.floor(1000.0 * v)) for v in x[:, 0]]
+    for run in (built.one_by_one, built.batch):
+        found = run("go", [x], (2,))
+        np.testing.assert_allclose(found[:, 0], np.sin(x[:, 0]), atol=1e-14)
+        np.testing.assert_array_equal(found[:, 1], rest)
 
 
 def test_a_program_lists_the_library_functions_that_it_needs() -> None:

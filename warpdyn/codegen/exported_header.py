@@ -87,7 +87,7 @@ def _cpp(
     yield "#pragma once"
     yield from (f"#include <{name}>" for name in (["cmath"] if style.libm else []))
     yield from ("#include <cstddef>", "#include <cstring>", "#include <limits>", "")
-    yield from (*_refused_options(style), f"namespace {style.prefix} {{")
+    yield from (*_compiler_options(style), f"namespace {style.prefix} {{")
     yield "// Tells apart headers of this namespace with other functions or numbers."
     yield f"inline namespace of_{_DIGEST} {{"
     yield from ("", style.helpers("number"), "")
@@ -139,7 +139,7 @@ def _c(robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style
     yield from (f"#ifndef {guard}", f"#define {guard}", "")
     yield from (f"#include <{name}>" for name in (["math.h"] if style.libm else []))
     yield from ("#include <stddef.h>", "#include <string.h>" if style.libm else _MEMCPY, "")
-    yield from _refused_options(style)
+    yield from _compiler_options(style)
     yield style.helpers("number")
     constants = ", ".join(f"{style.prefix}_{n} = {x}" for n, x in robot.whole.items())
     yield from ([f"enum {{ {constants} }};"] if constants else [])
@@ -204,8 +204,9 @@ def _apart() -> Iterator[str]:
     yield from ("#else", "#define WARPDYN_APART", "#endif", "#endif")
 
 
-def _refused_options(style: Style) -> Iterator[str]:
-    """Errors for compiler options with which sines are wrong and tests for NaN are left out."""
+def _compiler_options(style: Style) -> Iterator[str]:
+    """Errors for compiler options with which sines are wrong and tests for NaN are left out, and a
+    macro that keeps the order of sums."""
     yield "#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(_M_FP_FAST) || \\"
     yield "  (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)"
     yield '#error "compile without -ffast-math, -Ofast and their parts: sines would be wrong"'
@@ -215,7 +216,12 @@ def _refused_options(style: Style) -> Iterator[str]:
     yield f"#if defined(__FLT_EVAL_METHOD__) && ({wide}__FLT_EVAL_METHOD__ == 2 || \\"
     yield "  __FLT_EVAL_METHOD__ < 0)"
     yield '#error "compile with -msse2 -mfpmath=sse: with the digits of x87, sines would be wrong"'
-    yield from ("#endif", "")
+    yield "#endif"
+    # clang does not announce -fassociative-math, which rounding to quarter turns must do without.
+    yield "#ifndef WARPDYN_IN_ORDER"
+    yield "#if defined(__clang__) && __clang_major__ >= 12"
+    yield '#define WARPDYN_IN_ORDER _Pragma("clang fp reassociate(off)")'
+    yield from ("#else", "#define WARPDYN_IN_ORDER", "#endif", "#endif", "")
 
 
 def _width() -> Iterator[str]:

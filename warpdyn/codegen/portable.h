@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 #define WARPDYN_LANE_BYTES 32
+#define WARPDYN_IN_ORDER
 
 /// [number] The type of all values, and the whole number of its size.
 #if WARPDYN_FLOAT
@@ -30,6 +31,7 @@ static inline number number_choice(word all, number a, number b) {
    Beyond 2^22 (2^51) rad, where numbers are half a radian apart, all bits are set: NaN. */
 #if WARPDYN_FLOAT
 static inline void number_sine_cosine(number x, number *s, number *c) {
+  WARPDYN_IN_ORDER
   const number t = x * 0.636619747f + 12582912.0f, n = t - 12582912.0f;
   const number y = ((x - n * 1.5703125f) - n * 4.837512969970703125e-4f) - n * 7.54978995489188216e-8f;
   const number z = y * y;
@@ -41,6 +43,7 @@ static inline void number_sine_cosine(number x, number *s, number *c) {
 }
 #else
 static inline void number_sine_cosine(number x, number *s, number *c) {
+  WARPDYN_IN_ORDER
   const number t = x * 0.63661977236758134308 + 6755399441055744.0, n = t - 6755399441055744.0;
   const number y = ((x - n * 1.57079632673412561417e+00) - n * 6.07710050630396597660e-11) - n * 2.02226624879595063154e-21;
   const number z = y * y;
@@ -125,6 +128,7 @@ static inline number number_upper_half(number x) {
 #endif
 }
 static inline number number_rest(number a, number b, number c) {
+  WARPDYN_IN_ORDER
   const number scale = number_abs(c) > 1 ? (number)0.25 : (number)1, d = b * scale;
   const number ah = number_upper_half(a), al = a - ah, dh = number_upper_half(d), dl = d - dh;
   const number rest = (((c * scale - ah * dh) - ah * dl) - al * dh) - al * dl;
@@ -144,6 +148,7 @@ static inline lanes lanes_sqrt(lanes x) { for (int l = 0; l < lane_count; ++l) x
 static inline lanes lanes_floor(lanes x) { for (int l = 0; l < lane_count; ++l) x[l] = number_floor(x[l]); return x; }
 #if WARPDYN_FLOAT
 static inline void lanes_sine_cosine(lanes x, lanes *s, lanes *c) {
+  WARPDYN_IN_ORDER
   const lanes t = x * 0.636619747f + 12582912.0f, n = t - 12582912.0f;
   const lanes y = ((x - n * 1.5703125f) - n * 4.837512969970703125e-4f) - n * 7.54978995489188216e-8f;
   const lanes z = y * y;
@@ -155,6 +160,7 @@ static inline void lanes_sine_cosine(lanes x, lanes *s, lanes *c) {
 }
 #else
 static inline void lanes_sine_cosine(lanes x, lanes *s, lanes *c) {
+  WARPDYN_IN_ORDER
   const lanes t = x * 0.63661977236758134308 + 6755399441055744.0, n = t - 6755399441055744.0;
   const lanes y = ((x - n * 1.57079632673412561417e+00) - n * 6.07710050630396597660e-11) - n * 2.02226624879595063154e-21;
   const lanes z = y * y;
