@@ -62,6 +62,7 @@ PLAIN = {
     "collections.abc",
     "dataclasses",
     "functools",
+    "hashlib",
     "itertools",
     "enum",
     "operator",

@@ -146,10 +146,19 @@ static int lie_apart(const Py_buffer *held, const char *const *names, int first,
 """
 
 
-FEATURES = (
-    *("sse4.2", "popcnt", "bmi", "bmi2", "fma", "avx", "avx2"),
-    *("avx512f", "avx512dq", "avx512bw", "avx512vl"),
-)
+FEATURES = [
+    "sse4.2",
+    "popcnt",
+    "bmi",
+    "bmi2",
+    "fma",
+    "avx",
+    "avx2",
+    "avx512f",
+    "avx512dq",
+    "avx512bw",
+    "avx512vl",
+]
 """Instructions of x86 that -march=native may use, by gcc's names."""
 
 

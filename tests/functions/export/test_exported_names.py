@@ -95,3 +95,10 @@ def test_a_name_with_a_nul_character_is_refused() -> None:
     model = made.add_joint("el\0bow", "revolute", "base", "tip", axis=(0, 0, 1)).build()
     with pytest.raises(ValueError, match=r"'el\\x00bow' cannot be a C string"):
         wd.export(model, [wd.rnea])
+
+
+@pytest.mark.parametrize("name", ["size_t", "lane_square", "V", "WARPDYN_APART", "nq"])
+def test_functions_named_like_types_and_macros_are_refused(name: str) -> None:
+    """Before, compilers reported errors in the header."""
+    with pytest.raises(ValueError, match="which the header itself defines; give another name"):
+        wd.export(wd.load_robot("cartpole"), {name: wd.gravity_torques})

@@ -272,13 +272,6 @@ def test_arguments_named_like_types_and_helpers_do_not_clash(tmp_path: Path) -> 
     np.testing.assert_allclose(found, expected, atol=1e-14)
 
 
-@pytest.mark.parametrize("name", ["size_t", "lane_square", "V", "WARPDYN_APART", "nq"])
-def test_functions_named_like_types_and_macros_are_refused(name: str) -> None:
-    """Before, compilers reported errors in the header."""
-    with pytest.raises(ValueError, match="which the header itself defines; give another name"):
-        wd.export(wd.load_robot("cartpole"), {name: wd.gravity_torques})
-
-
 def test_empty_results_are_not_written() -> None:
     """A model without contact points has no forces.
 

@@ -299,6 +299,9 @@ def _about_array(call: Call[Any], label: str, name: str, shape: tuple[int, ...])
     if by:
         return f"derivative by {by}, the last dimension, {_shape(shape)}"
     text = _meaning(call, name, shape).format(_shape(shape))
+    # Numbers of a call, such as dt=0.01, become arguments, so that the comment keeps them.
+    if isinstance(numbers := call.arrays.get(label), tuple):
+        text += f"; the exported call has {', '.join(map(str, numbers))}"
     # Conversions have arrays in the conventions of other libraries, and kernels of users have any.
     own = call.identity is not None
     if name == "q" and orientation_columns(model) and call.name != "convert_configuration":
