@@ -77,7 +77,8 @@ class ParameterChange:
         steps = zip(self._robots, self._pending, torques, targets, strict=True)
         for k, (robot, pending, torque, target) in enumerate(steps):
             begun, step = robot.output.pending, target - self._targets[k]
-            if begun is None or not np.isfinite(step).all():
+            assert begun is not None  # each change begins a transfer
+            if not np.isfinite(step).all():
                 continue
             if pending is not None and pending.step is None:
                 continue  # another change has begun a transfer from the last command
@@ -98,6 +99,6 @@ def _target(robot: ChangingRobot) -> np.ndarray:
     torque, state, watch = robot.state.torque, robot.state, robot.effort_watch
     if robot.gate.phase is Phase.FLOATING and watch is not None:
         torque = watch.torques.gravity_torques()
-    elif robot.limits.active:
+    else:
         torque = robot.limits.add(torque, state.q, state.v)
     return robot.output.target(torque)

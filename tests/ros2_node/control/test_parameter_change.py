@@ -124,3 +124,86 @@ def test_a_velocity_source_that_changes_makes_no_step():
     fleet.change(panda_settings(**{**values, "velocity_source": "zero"}))
     feed(robot, CYCLE * 60, *motion(60))
     np.testing.assert_array_equal(launch(fleet, robot, CYCLE * 60)[1], last)
+
+
+def settled(values, q=Q, cycles=60):
+    """A fleet whose enabled robot has been at rest, and its last command."""
+    fleet = panda_fleet(**{**FREE, **values})
+    (robot,) = fleet.robots
+    for k in range(cycles):
+        feed(robot, CYCLE * k, q, 0.0 * q)
+        if k == 1:
+            fleet.compute()
+            assert robot.enable(CYCLE, CYCLE)[0]
+        command = launch(fleet, robot, CYCLE * k)[1]
+    return fleet, robot, command.copy()
+
+
+def next_command(fleet, robot, k=60, q=Q):
+    """The command of the next state at rest."""
+    feed(robot, CYCLE * k, q, 0.0 * q)
+    return launch(fleet, robot, CYCLE * k)[1]
+
+
+def test_two_changes_before_a_state_make_no_step():
+    """Their steps add up, and the commands end at the torques of the second one."""
+    fleet, robot, last = settled(HAND)
+    for mass in (4.0, 2.0):
+        fleet.change(panda_settings(**{**FREE, **HAND, "payload__mass": mass}))
+    np.testing.assert_allclose(next_command(fleet, robot), last, atol=1e-9)
+    weight = wd.gravity_torques(MODEL.with_payload("panda_hand", 2.0), Q)
+    for k in range(61, 90):
+        command = next_command(fleet, robot, k)
+    np.testing.assert_allclose(command, weight, atol=1e-9)
+
+
+def test_a_change_after_an_event_starts_at_the_last_command():
+    """The event's step is not known, so that the transfer of the event stays."""
+    fleet, robot, last = settled(HAND)
+    assert robot.wrench.read("panda_hand", (0.0, 0.0, 20.0), (0.0, 0.0, 0.0), CYCLE * 59.5) is None
+    robot.output.blend(FLOAT_TIME)
+    fleet.change(panda_settings(**{**FREE, **HAND, "payload__mass": 3.0}))
+    np.testing.assert_allclose(next_command(fleet, robot), last, atol=1e-9)
+
+
+@pytest.mark.parametrize("is_floating", [True, False])
+def test_a_watched_robot_makes_no_step(is_floating):
+    """The step is that of gravity torques after a collision, and that of the mode otherwise."""
+    values = {
+        **HAND,
+        "effort_source": "command",
+        "collision_reaction": "gravity",
+        "mode": "computed_torque",
+    }
+    fleet, robot, last = settled(values)
+    if is_floating:
+        robot.gate.send(GateEvent.COLLIDE, "test")
+        robot.output.blend_again(FLOAT_TIME)
+        for k in range(60, 100):
+            last = next_command(fleet, robot, k).copy()
+    robot.setpoint.q[0] = Q[0] + 0.1
+    if not is_floating:
+        for k in range(60, 100):
+            last = next_command(fleet, robot, k).copy()
+    fleet.change(panda_settings(**{**FREE, **values, "payload__mass": 3.0, "kp": 150.0}))
+    np.testing.assert_allclose(next_command(fleet, robot, 100), last, atol=1e-6)
+
+
+def test_a_margin_of_joint_limits_makes_no_step():
+    """The repulsion of the new margin fades in."""
+    values = {**HAND, "mode": "computed_torque", "joint_limit_margin": 0.02}
+    near = Q.copy()
+    near[3] = MODEL.position_upper[3] - 0.01
+    fleet, robot, last = settled(values, near, 2000)  # the spring depends on the mean cycle
+    fleet.change(panda_settings(**{**FREE, **values, "joint_limit_margin": 0.1}))
+    np.testing.assert_allclose(next_command(fleet, robot, 2000, near), last, atol=1e-9)
+    for k in range(2001, 2030):
+        command = next_command(fleet, robot, k, near)
+    assert abs(command[3] - last[3]) > 0.1
+
+
+def test_a_robot_that_is_not_enabled_computes_nothing(monkeypatch):
+    """A change of its parameters costs no launch."""
+    fleet = panda_fleet(**FREE)
+    monkeypatch.setattr(fleet.dynamics, "compute", lambda: pytest.fail("it computes"))
+    fleet.change(panda_settings(**{**FREE, "torque_scale": 0.5}))
