@@ -126,7 +126,7 @@ def test_a_velocity_source_that_changes_makes_no_step():
     np.testing.assert_array_equal(launch(fleet, robot, CYCLE * 60)[1], last)
 
 
-def settled(values, q=Q, cycles=60):
+def robot_at_rest(values, q=Q, cycles=60):
     """A fleet whose enabled robot has been at rest, and its last command."""
     fleet = panda_fleet(**{**FREE, **values})
     (robot,) = fleet.robots
@@ -147,7 +147,7 @@ def next_command(fleet, robot, k=60, q=Q):
 
 def test_two_changes_before_a_state_make_no_step():
     """Their steps add up, and the commands end at the torques of the second one."""
-    fleet, robot, last = settled(HAND)
+    fleet, robot, last = robot_at_rest(HAND)
     for mass in (4.0, 2.0):
         fleet.change(panda_settings(**{**FREE, **HAND, "payload__mass": mass}))
     np.testing.assert_allclose(next_command(fleet, robot), last, atol=1e-9)
@@ -159,7 +159,7 @@ def test_two_changes_before_a_state_make_no_step():
 
 def test_a_change_after_an_event_starts_at_the_last_command():
     """The event's step is not known, so that the transfer of the event stays."""
-    fleet, robot, last = settled(HAND)
+    fleet, robot, last = robot_at_rest(HAND)
     assert robot.wrench.read("panda_hand", (0.0, 0.0, 20.0), (0.0, 0.0, 0.0), CYCLE * 59.5) is None
     robot.output.blend(FLOAT_TIME)
     fleet.change(panda_settings(**{**FREE, **HAND, "payload__mass": 3.0}))
@@ -175,7 +175,7 @@ def test_a_watched_robot_makes_no_step(is_floating):
         "collision_reaction": "gravity",
         "mode": "computed_torque",
     }
-    fleet, robot, last = settled(values)
+    fleet, robot, last = robot_at_rest(values)
     if is_floating:
         robot.gate.send(GateEvent.COLLIDE, "test")
         robot.output.blend_again(FLOAT_TIME)
@@ -194,7 +194,7 @@ def test_a_margin_of_joint_limits_makes_no_step():
     values = {**HAND, "mode": "computed_torque", "joint_limit_margin": 0.02}
     near = Q.copy()
     near[3] = MODEL.position_upper[3] - 0.01
-    fleet, robot, last = settled(values, near, 2000)  # the spring depends on the mean cycle
+    fleet, robot, last = robot_at_rest(values, near, 2000)  # the spring depends on the mean cycle
     fleet.change(panda_settings(**{**FREE, **values, "joint_limit_margin": 0.1}))
     np.testing.assert_allclose(next_command(fleet, robot, 2000, near), last, atol=1e-9)
     for k in range(2001, 2030):
