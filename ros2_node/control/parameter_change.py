@@ -69,13 +69,14 @@ class ParameterChange:
     def finish(self, before: Settings, after: Settings) -> None:
         """Let the commands of enabled robots continue where the old parameters would lead them. The
         settings are those before and after the change."""
-        if any(getattr(before, name) != getattr(after, name) for name in LATER):
-            return  # the transfers that `Robot.change` has begun start at the last command
+        later = any(getattr(before, name) != getattr(after, name) for name in LATER)
         for robot in self._robots:
             robot.references.track_again()
         torques, targets = self._compute()
         steps = zip(self._robots, self._pending, torques, targets, strict=True)
         for k, (robot, pending, torque, target) in enumerate(steps):
+            if later and robot.output.may_begin_at_last():
+                continue  # the transfer that `Robot.change` has begun
             begun, step = robot.output.pending, target - self._targets[k]
             assert begun is not None  # each change begins a transfer
             if not np.isfinite(step).all():

@@ -66,6 +66,8 @@ class TorqueOutput:
         ~/enable."""
         self._computed, self._begins = 0.0, True
         """The time of the last command, and True if the next one is the first after ~/enable."""
+        self._begun = -np.inf
+        """The time of the last command at which `may_begin_at_last` was true [s]."""
         self._stop_from: float | None = None
         self._stop_command = np.zeros(len(self.joints))
         self._stop_action, self._stop_ramp = settings.stale_action, 0.0
@@ -139,6 +141,15 @@ class TorqueOutput:
         """Blend in the same way, in place of a transfer that is still running."""
         self._blend.clear()
         self.blend(longest)
+
+    def may_begin_at_last(self) -> bool:
+        """True if a change of parameters may begin at the last command. It must not within
+        FLOAT_TIME after another one: such changes in every cycle would keep the commands constant
+        while the robot moves."""
+        if 0.0 <= self._computed - self._begun < FLOAT_TIME:
+            return False
+        self._begun = self._computed
+        return True
 
     @property
     def pending(self) -> Transfer | None:

@@ -76,6 +76,26 @@ def test_commands_follow_the_motion_while_a_parameter_changes_in_every_cycle(val
     np.testing.assert_allclose(commands_of_motion(values, change), expected, atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    "values, change",
+    [
+        ({"velocity_source": "finite_difference"}, lambda k: {"velocity_cutoff": 50.0 + TINY * k}),
+        ({}, lambda k: {"missing_joint_policy": ("hold", "reject")[k % 2]}),
+        ({}, lambda k: {"ft_deadband": [1.0, 0.1 + TINY * k]}),
+        ({}, lambda k: {"ft_cutoff": 30.0 + TINY * k}),
+    ],
+)
+def test_commands_follow_the_motion_while_the_reading_of_states_changes_in_every_cycle(
+    values, change
+):
+    """Such a change begins at the last command, but not within 50 ms after another one. The
+    commands are at most one cycle in 50 ms behind, within one `ramp_time`."""
+    values = {"mode": "computed_torque", **values}
+    expected = commands_of_motion(values)
+    changed = commands_of_motion(values, change)
+    assert np.abs(changed - expected).max() < 0.1 * np.ptp(expected[:, 1])
+
+
 def test_a_growing_payload_arrives_one_ramp_time_later():
     """The load is estimated in each cycle, and grows by 1 kg within a second."""
     commands = commands_of_motion(HAND, lambda k: {"payload__mass": 1.0 + CYCLE * (k - 50)})
