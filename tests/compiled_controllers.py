@@ -57,6 +57,10 @@ extern "C" void {name}_refer_pose(void *law, const double *pose) {{
   for (std::size_t k = 0; k < 7; ++k) wanted[k] = pose[k];
   static_cast<GuardedLaw<{type}> *>(law)->refer_pose(wanted);
 }}
+extern "C" void {name}_request(void *law, int number) {{
+  const Request requests[] = {{Request::enable, Request::disable, Request::reset}};
+  static_cast<GuardedLaw<{type}> *>(law)->request(requests[number]);
+}}
 extern "C" int {name}_refusal(void *law) {{
   return static_cast<int>(static_cast<GuardedLaw<{type}> *>(law)->take_refusal());
 }}
@@ -174,6 +178,11 @@ class CompiledLaw:
     def refer_pose(self, pose: np.ndarray) -> None:
         pose = np.ascontiguousarray(pose, dtype=float)
         self._library[f"{self._name}_refer_pose"](self._law, _pointer(pose))
+
+    def request(self, name: str) -> None:
+        """Ask for "enable", "disable" or "reset", as a service does."""
+        number = ("enable", "disable", "reset").index(name)
+        self._library[f"{self._name}_request"](self._law, number)
 
     def refusal(self) -> int:
         return self._library[f"{self._name}_refusal"](self._law)

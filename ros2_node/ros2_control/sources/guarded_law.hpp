@@ -15,8 +15,10 @@
 
 namespace @namespace@ {
 
-// Requests of other threads.
-enum class Request : unsigned char { none, enable, disable, reset };
+// Requests of other threads: bits of one number, so that none replaces another one.
+enum class Request : unsigned char { enable = 1, disable = 2, reset = 4 };
+
+constexpr unsigned char bit(Request request) noexcept { return static_cast<unsigned char>(request); }
 
 template <class Law>
 struct LawSettings {
@@ -50,7 +52,7 @@ class GuardedLaw {
     while (points_.pop(point)) continue;
     Pose pose;
     while (poses_.pop(pose)) continue;
-    request_.store(Request::none, std::memory_order_release);
+    requests_.store(0, std::memory_order_release);
     reference_.forget();
     gate_.reset();
     if (!gate_.take_state(q, v, now)) return false;
@@ -78,6 +80,8 @@ class GuardedLaw {
       for (std::size_t j = 0; j < n; ++j) torque[j] = arrays_.torque[Law::v_columns[j]];
       if (is_astray(q)) gate_.fail(Cause::far_from_reference, now);
       sent = gate_.command(q, v, torque, now);
+    } else {
+      drop_enable();
     }
     if (!sent) gate_.stop_step(now);
     publish();
@@ -87,6 +91,7 @@ class GuardedLaw {
   // The command of a cycle in which no state could be read: the last one, until the state is too old.
   const Joints &wait(double now) noexcept {
     gate_.watch(now);
+    if (!gate_.fresh(now)) drop_enable();
     gate_.stop_step(now);
     publish();
     return gate_.last();
@@ -95,8 +100,9 @@ class GuardedLaw {
   // Begins a stop because the measured state is not reliable.
   void lose(Cause cause, double now) noexcept { gate_.lose(cause, now); }
 
-  // For another thread: what was asked for last is done in the next cycle with a valid state.
-  void request(Request request) noexcept { request_.store(request, std::memory_order_release); }
+  // For another thread: the requests are answered in the next cycle with a valid state. A request to
+  // enable is dropped if that state is not valid.
+  void request(Request request) noexcept { requests_.fetch_or(bit(request), std::memory_order_acq_rel); }
   bool refer(const ReferencePoint<n> &point) noexcept { return points_.push(point); }
   bool refer_pose(const Pose &pose) noexcept { return poses_.push(pose); }
 
@@ -122,12 +128,19 @@ class GuardedLaw {
   }
 
   void answer_requests(const Joints &q, const Joints &v, double now) noexcept {
-    switch (request_.exchange(Request::none, std::memory_order_acq_rel)) {
-      case Request::enable: enable(q, v, now); break;
-      case Request::disable: gate_.disable(now); break;
-      case Request::reset: gate_.reset(); break;
-      case Request::none: break;
+    const unsigned char asked = requests_.exchange(0, std::memory_order_acq_rel);
+    if ((asked & bit(Request::reset)) != 0) gate_.reset();
+    // A request to stop counts, whatever else is asked for in the same cycle.
+    if ((asked & bit(Request::disable)) != 0) {
+      gate_.disable(now);
+    } else if ((asked & bit(Request::enable)) != 0) {
+      enable(q, v, now);
     }
+  }
+
+  // A robot must not be enabled long after the request, by the first valid state.
+  void drop_enable() noexcept {
+    requests_.fetch_and(static_cast<unsigned char>(~bit(Request::enable)), std::memory_order_acq_rel);
   }
 
   void prepare(const Joints &q, double now) noexcept {
@@ -205,7 +218,7 @@ class GuardedLaw {
   typename Law::Arrays arrays_;
   MessageQueue<ReferencePoint<n>, 16> points_;
   MessageQueue<Pose, 16> poses_;
-  std::atomic<Request> request_{Request::none};
+  std::atomic<unsigned char> requests_{0};
   std::atomic<Refusal> refusal_{Refusal::none};
   std::atomic<Phase> phase_{Phase::off};
   std::atomic<Cause> cause_{Cause::none};

@@ -32,6 +32,7 @@ MODEL = wd.load_robot("ur5e")
 N, NAMES = MODEL.nv, list(MODEL.joint_names)
 FRAME = "tool0"
 LAWS = built_in_laws(FRAME)
+PHASES = list(Phase)
 SAME = 1e-12
 """Largest difference of a torque [N m]."""
 
@@ -170,6 +171,38 @@ def test_controller_and_node_agree_at_many_states(
     with capsys.disabled():
         print(f"{name}: at most {largest:.2g} N m")
     assert largest <= SAME
+
+
+@pytest.mark.parametrize("later", [["enable"], ["reset"], ["reset", "enable"]])
+def test_a_request_to_stop_is_not_replaced_by_later_requests_of_the_same_cycle(
+    later: list[str], compiled_controllers: CompiledControllers
+):
+    """The node begins the stop sequence, and refuses ~/enable until it has ended."""
+    law = compiled_controllers.controller("gravity_compensation")
+    q, rest = np.full(N, 0.3), np.zeros(N)
+    assert law.activate(q, rest, rest, 0.0)
+    assert law.update(q, rest, 0.01) == PHASES.index(Phase.ENABLED)
+    for name in ["disable", *later]:
+        law.request(name)
+    assert law.update(q, rest, 0.02) == PHASES.index(Phase.STOPPING)
+
+
+def test_a_request_to_enable_does_not_wait_for_a_valid_state(
+    compiled_controllers: CompiledControllers,
+):
+    """A robot must not be enabled long after the request."""
+    law = compiled_controllers.controller("gravity_compensation")
+    q, rest = np.full(N, 0.3), np.zeros(N)
+    assert law.activate(q, rest, rest, 0.0)
+    law.request("disable")
+    for k in range(1, 50):
+        phase = law.update(q, rest, 0.01 * k)
+    assert phase == PHASES.index(Phase.OFF)
+    law.request("enable")
+    law.update(np.full(N, np.nan), rest, 0.5)
+    assert law.update(q, rest, 0.51) == PHASES.index(Phase.OFF)
+    law.request("enable")
+    assert law.update(q, rest, 0.52) == PHASES.index(Phase.ENABLED)
 
 
 def test_inputs_of_a_law_have_shapes_and_forms():
