@@ -110,7 +110,7 @@ class RobotReferences:
         jumped = False
         if self.trajectory.active:
             if enabled:
-                jumped = self.trajectory.follow(now, state.q, state.v)
+                jumped = self.trajectory.follow(now, state.q, state.v) and wanted.may_blend(now)
             else:
                 self.trajectory.end(NOT_FOLLOWED)
         twist = self.twist
