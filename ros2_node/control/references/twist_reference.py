@@ -188,9 +188,10 @@ class TwistReference:
         # A joint that moves away from its limit is not slowed down.
         room = np.where(speed > 0.0, joints.high - q, q - joints.low)
         # The speed v from which it stops within its room if it decelerates from the next cycle on:
-        # v passed + v² / (2 strongest) = room.
-        root = np.sqrt(passed**2 + 2.0 * room / joints.strongest)
-        near_limit = np.minimum(room / LIMIT_TIME, 2.0 * room / (passed + root))
+        # v passed + v² / (2 strongest) = room. A joint without a position limit has no such speed.
+        near_limit, ends = np.full(len(room), np.inf), np.isfinite(room)
+        root = np.sqrt(passed**2 + 2.0 * room[ends] / joints.strongest[ends])
+        near_limit[ends] = np.minimum(room[ends] / LIMIT_TIME, 2.0 * room[ends] / (passed + root))
         with np.errstate(divide="ignore", invalid="ignore"):
             factors = np.minimum(joints.fastest, near_limit) / np.abs(speed)
         factors[speed == 0.0] = np.inf

@@ -312,3 +312,13 @@ def test_a_joint_that_arrives_too_fast_rests_at_its_limit():
     assert setpoint.q[row] == limits.high[0]
     assert setpoint.v[column] == 0.0 and setpoint.a[column] == 0.0
     assert not twist._speed.any()
+
+
+def test_a_robot_without_position_limits_is_jogged(fleet):
+    """Continuous joints have none, and no joint has with `joint_limit_repulsion` never."""
+    jogged = JoggedRobot(fleet, joint_limit_repulsion="never")
+    with np.errstate(all="raise"):
+        q, v, _ = jogged.run(0.3, np.array([0.0, 0.1, 0.0, 0.0, 0.0, 0.0]))
+    assert np.isfinite(q).all() and np.isfinite(v).all()
+    np.testing.assert_allclose(places(q[-1])[1, 3] - places(READY)[1, 3], 0.027, atol=3e-3)
+    fleet.change(fleet.settings.with_changes({"joint_limit_repulsion": "by_law"}))
