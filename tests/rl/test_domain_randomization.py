@@ -78,6 +78,12 @@ def test_with_changes_replaces_and_removes_entries() -> None:
     assert changed.noise["joints"] == rl.Noise(0.1) and "latency" in rl.SIM_TO_REAL.vary
 
 
+def test_the_removal_of_an_unknown_entry_is_refused() -> None:
+    """A misspelt name would otherwise leave the entry in place without a message."""
+    with pytest.raises(ValueError, match=r"no entry 'latencies' to remove.*'latency'"):
+        rl.SIM_TO_REAL.with_changes(latencies=None)
+
+
 def test_bumps_replace_level_ground_only() -> None:
     """Each episode of each environment begins at another place of the bumps and above them."""
     task = rl.make("quadruped_velocity")

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from ..model.names import spelling_hint
 from ..model.old_members import OldMember
 from ..model.quantities import SHAPES
 from ..user_kernels import random_numbers
@@ -209,7 +210,16 @@ class DomainRandomization(NamedTuple):
     def with_changes(
         self, *, noise: Mapping[str, Noise] | None = None, **vary: Vary | None
     ) -> DomainRandomization:
-        """The set with other entries of `vary`, by name (None removes one), and of `noise`."""
+        """The set with other entries of `vary`, by name (None removes one), and of `noise`.
+
+        ValueError if the set has no entry of a name to remove.
+        """
+        for name, x in vary.items():
+            if x is None and name not in self.vary:
+                raise ValueError(
+                    f"the set has no entry {name!r} to remove; it has {', '.join(self.vary)}"
+                    f"{spelling_hint(name, self.vary)}"
+                )
         entries = {name: x for name, x in {**self.vary, **vary}.items() if x is not None}
         return self._replace(vary=entries, noise={**self.noise, **(noise or {})})
 
