@@ -1,9 +1,10 @@
 """Random MJCF files simulated as in MuJoCo: `python -m benchmarks.fuzzing simulations COUNT`.
 
-Each file has a floor, joint and tendon limits, springs, dampers and contact attributes, and asks for
-MuJoCo's `Euler` or `RK4`. A few steps of `wd.Simulation` with the same method, the file's softness and
-many sweeps are compared with MuJoCo's. Left out are features that docs/simulation_methods.md lists as
-different: dry friction, friction moments, closed loops, and contacts without `points=`.
+Each file has a floor, joint and tendon limits, springs, dampers and contact attributes, and asks
+for MuJoCo's `Euler` or `RK4`. A few steps of `wd.Simulation` with the same method, the file's
+softness and many sweeps are compared with MuJoCo's. Left out are features that
+docs/simulation_methods.md lists as different (dry friction, friction moments, closed loops), and
+contacts between bodies.
 """
 
 from __future__ import annotations
@@ -29,16 +30,19 @@ ACCURACY = 1e-6
 STEPS = 3
 
 SWEEPS = 2000, 200_000
-"""Sweeps of a comparison, and of its repetition if it differs: redundant contacts converge slowly."""
+"""Sweeps of a comparison, and of its repetition if it differs: redundant contacts converge
+slowly."""
 
 BEYOND = 0.05
 """Largest distance of the start from a joint's limits, outside them [rad, m]."""
 
 SHALLOW = 0.05
-"""Largest depth of contacts [m]. MuJoCo takes at most four contacts of a box, so deeper boxes differ."""
+"""Largest depth of contacts [m]. MuJoCo takes at most four contacts of a box, so that deeper boxes
+differ."""
 
 FAST = 30.0
-"""Speed beyond which steps are not compared [rad/s, m/s]: damping that is too stiff for RK4 amplifies rounding."""
+"""Speed beyond which steps are not compared [rad/s, m/s]: damping that is too stiff for RK4
+amplifies rounding."""
 
 DRAWS = 20
 """Starts that are drawn for one file until its contacts are shallow."""
@@ -142,8 +146,8 @@ def simulations(seed: int) -> Iterator[Outcome]:
 
 
 def compare(text: str, path: Path, rng: np.random.Generator) -> Outcome | None:
-    """Outcome of one file, whose content is `text`; None if MuJoCo refuses it, nothing moves in it, or
-    every start has deep contacts."""
+    """Outcome of one file, whose content is `text`; None if MuJoCo refuses it, nothing moves in it,
+    or every start has deep contacts."""
     try:
         robot = mujoco.MjModel.from_xml_string(text)
     except ValueError:

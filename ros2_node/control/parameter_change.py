@@ -1,4 +1,5 @@
-"""Changes of parameters while robots are enabled: the commands make no step, and follow the motion."""
+"""Changes of parameters while robots are enabled: the commands make no step, and follow the
+motion."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from .states.state import State
 from .torques.fleet_dynamics import FleetDynamics
 
 LATER = ("velocity_source", "velocity_cutoff", "missing_joint_policy", "ft_cutoff", "ft_deadband")
-"""Fields of `Settings` that change the torques with the next message, and not at the present state."""
+"""Fields of `Settings` that change the torques with the next message, not at the present state."""
 
 
 class References(Protocol):

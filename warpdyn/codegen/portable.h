@@ -119,7 +119,8 @@ static inline number number_floor(number x) {
 
 /// [rest] c - a * b for a whole number b, rounded once: a remainder if b is the quotient.
 /* Each factor is the sum of two halves, so that their four products are exact. c is close to the product or the
-   product is small, so that the differences are exact as well. A product with 1 is exact. Quarters of large numbers have finite products. */
+   product is small, so that the differences are exact as well. A product with 1 is exact. Quarters of large numbers
+   have finite products. */
 static inline number number_upper_half(number x) {
 #if WARPDYN_FLOAT
   return number_of_bits((word)(((unsigned)number_bits(x) + 0x800u) & ~0xfffu));
@@ -180,7 +181,10 @@ static inline lanes lanes_log(lanes x) { for (int l = 0; l < lane_count; ++l) x[
 static inline lanes lanes_atan2(lanes y, lanes x) { for (int l = 0; l < lane_count; ++l) y[l] = number_atan2(y[l], x[l]); return y; }
 
 /// [lanes_rest] Rests of lanes, one by one.
-static inline lanes lanes_rest(lanes a, lanes b, lanes c) { for (int l = 0; l < lane_count; ++l) c[l] = number_rest(a[l], b[l], c[l]); return c; }
+static inline lanes lanes_rest(lanes a, lanes b, lanes c) {
+  for (int l = 0; l < lane_count; ++l) c[l] = number_rest(a[l], b[l], c[l]);
+  return c;
+}
 
 /// [shuffled] A square of numbers with rows of 16 bytes, transposed in registers. Left to themselves, compilers move number
 /// by number: batches of crba took 1.8 to 3.3 times as long (panda, humanoid; AVX2, -O2, clang 14 and g++ 12).

@@ -267,11 +267,9 @@ def test_the_number_of_drives_must_equal_the_degrees_of_freedom() -> None:
     """The leg has three of both. Two or four drives are refused."""
     leg = ROBOTS["leg"]
     q, v, _ = (x[0] for x in moving(leg, 1))
-    with pytest.raises(ValueError, match=r"joints with 3 coordinates.*got 2: hip, knee"):
+    with pytest.raises(ValueError, match=r"joints with 3 coordinates.*got 2 \(hip, knee\)"):
         wd.loops.inverse_dynamics(leg, q, v, v, actuated=["hip", "knee"])
-    with pytest.raises(
-        ValueError, match=r"joints with 3 coordinates.*got 4: hip, knee, crank, toe"
-    ):
+    with pytest.raises(ValueError, match=r"3 coordinates.*got 4 \(hip, knee, crank, toe\)"):
         wd.loops.inverse_dynamics(leg, q, v, v, actuated=["hip", "knee", "crank", "toe"])
 
 
