@@ -7,7 +7,7 @@ matrix, and the bias, passive and actuator forces are compared, and the keyframe
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -32,11 +32,21 @@ CONTROL = 5.0
 
 def cases(seed: int) -> Iterator[Outcome]:
     """Yield outcomes of random files, without end."""
+    return outcomes_of_texts(RandomText, compare, seed)
+
+
+def outcomes_of_texts(
+    kind: type[RandomText],
+    compare: Callable[[str, Path, np.random.Generator], Outcome | None],
+    seed: int,
+) -> Iterator[Outcome]:
+    """Yield the outcomes of `compare` for random files of a kind, without end. Files whose outcome is
+    None are drawn again."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "robot.xml"
         number = 0
         while True:
-            text = RandomText(Random(f"{seed}-{number}")).text()
+            text = kind(Random(f"{seed}-{number}")).text()
             number += 1
             path.write_text(text)
             outcome = compare(text, path, np.random.default_rng([seed, number]))

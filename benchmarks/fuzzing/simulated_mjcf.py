@@ -12,13 +12,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from random import Random
-from tempfile import TemporaryDirectory
 
 import mujoco
 import numpy as np
 
 import warpdyn as wd
+from benchmarks.fuzzing.mjcf_texts import outcomes_of_texts
 from benchmarks.fuzzing.outcomes import Outcome, without_names
 from benchmarks.fuzzing.random_mjcf import Attributes, RandomText
 from warpdyn.peers.mujoco import MuJoCo
@@ -132,15 +131,7 @@ def simulations(seed: int) -> Iterator[Outcome]:
     """Yield outcomes of random files, without end."""
     before, wd.config.compile = wd.config.compile, "never"
     try:
-        with TemporaryDirectory() as folder:
-            path, number = Path(folder) / "robot.xml", 0
-            while True:
-                text = SimulatedText(Random(f"{seed}-{number}")).text()
-                number += 1
-                path.write_text(text)
-                outcome = compare(text, path, np.random.default_rng([seed, number]))
-                if outcome is not None:
-                    yield outcome
+        yield from outcomes_of_texts(SimulatedText, compare, seed)
     finally:
         wd.config.compile = before
 
@@ -183,17 +174,20 @@ def _start(
         q = model.neutral + spread * rng.normal(size=model.nq)
         q = np.clip(q, model.position_lower - BEYOND, model.position_upper + BEYOND)
         q = wd.oracle(wd.normalize, model, q)
-        data.qpos, _ = peer._convert(q)
-        mujoco.mj_forward(robot, data)
-        depth = _depth(data)
+        depth = _depth_at(q, peer, robot, data)
         if depth > SHALLOW and robot.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE:
             q[2] += depth - SHALLOW * rng.uniform()
-            data.qpos, _ = peer._convert(q)
-            mujoco.mj_forward(robot, data)
-            depth = _depth(data)
+            depth = _depth_at(q, peer, robot, data)
         if depth <= SHALLOW:
             return q, rng.normal(size=model.nv)
     return None
+
+
+def _depth_at(q: np.ndarray, peer: MuJoCo, robot: mujoco.MjModel, data: mujoco.MjData) -> float:
+    """Depth of the deepest contact at a position q [m]."""
+    data.qpos, _ = peer._convert(q)
+    mujoco.mj_forward(robot, data)
+    return _depth(data)
 
 
 def _depth(data: mujoco.MjData) -> float:
@@ -224,8 +218,8 @@ def _simulation(
 
 
 def _difference(sim: wd.Simulation, peer: MuJoCo, robot: mujoco.MjModel) -> str:
-    """What differs first, positions or velocities, and after how many steps; "" if nothing does
-    while contacts are shallow and the motion is slow."""
+    """The first difference: "positions" or "velocities", with the number of the step. Returns "" if
+    there is none. The comparison ends where a contact is deep or the motion is fast."""
     robot.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_ACTUATION
     robot.opt.tolerance, robot.opt.iterations = 1e-14, 500
     data = mujoco.MjData(robot)

@@ -24,7 +24,7 @@ OF_A_BODY = {
         "linear first"
     ),
 }
-"""What a term needs in place of the q or v of a robot with a fixed base, as text for errors."""
+"""Ends of error messages for the q or v of a robot with a fixed base: the remedy."""
 
 
 def _recorded_model(x: Any, size: str) -> Any:
