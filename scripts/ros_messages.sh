@@ -62,6 +62,7 @@ generate() {
         echo 'ament_package()'
     } >"$source/CMakeLists.txt"
     if ! { cmake -S "$source" -B "$source/build" -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF \
+        -DCMAKE_C_FLAGS_RELEASE="-O1 -DNDEBUG" -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" \
         -DCMAKE_PREFIX_PATH="$venv" -DCMAKE_INSTALL_PREFIX="$venv" -DPython3_EXECUTABLE="$python" &&
         cmake --build "$source/build" --parallel 2 && cmake --install "$source/build"; } >"$source/log" 2>&1; then
         tail -n 40 "$source/log" >&2

@@ -140,7 +140,14 @@ def pytest_make_collect_report() -> Any:
     return report
 
 
+WAITING = ("labels/test_on_ray_itself.py", "viewer/test_browser.py", "viewer/test_pages.py")
+"""Files whose tests wait for other processes most of the time. They come first, so that one worker
+waits while the others use all cores."""
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    first = {TESTS / file for file in WAITING}
+    items.sort(key=lambda item: item.path not in first)
     if config.getoption("--quick"):
         keep_only(config, items, lambda item: is_quick(item, TESTS))
     if selection := config.getoption("--device-tests"):
