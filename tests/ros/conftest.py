@@ -18,12 +18,14 @@ collect_ignore = [] if importlib.util.find_spec("launch_ros") else ["test_real_l
 """Tests under ROS 2's own `launch`, which only a ROS installation has."""
 
 LONGEST = (
-    "teleoperation",
-    "policy",
-    "colcon",
     "faults_process",
+    "colcon",
     "faults_state",
+    "policy",
+    "handing_on",
+    "torques",
     "changes_while_enabled",
+    "lifecycle",
 )
 """Files that come first, so that parallel workers, each of which runs whole files, end together."""
 
