@@ -22,7 +22,11 @@ fi
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/venv.sh
-set_up demo
+if [[ $ros == yes ]]; then
+    set_up demo ros,rosdemo # one installation takes less time than two
+else
+    set_up demo
+fi
 .venv/bin/python -m examples.demo.demo "$robot"
 
 if [[ $ros == no ]]; then
