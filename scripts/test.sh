@@ -18,8 +18,12 @@ wait_for_all() { # processes in the background; this script ends where one of th
     local process
     for process in "${running[@]}"; do wait "$process"; done
 }
-if (($# == 0)) && [[ $apt == yes ]]; then
-    bash scripts/debian_packages.sh & # beside the installation of Python's packages
+prepare_compiler() { # Debian's packages, then the C++ files of the emulated CUDA device
+    [[ $apt == no ]] || bash scripts/debian_packages.sh
+    ! command -v "${CXX:-g++}" >/dev/null || "${PYTHON:-python3}" tests/cuda_device/emulated_warp.py --objects
+}
+if (($# == 0)); then
+    prepare_compiler & # beside the installation of Python's packages
     running+=($!)
 fi
 source scripts/venv.sh
@@ -48,7 +52,7 @@ fi
 python scripts/robot_stub.py # mypy reads it
 mypy &
 running+=($!)
-python tests/cuda_device/emulated_warp.py >/dev/null & # compiles it for test_cuda.sh
+python tests/cuda_device/emulated_warp.py >/dev/null & # links it for test_cuda.sh
 running+=($!)
 ruff check .
 ruff format --check .

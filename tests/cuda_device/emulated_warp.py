@@ -1,7 +1,8 @@
 """A copy of Warp whose "cuda:0" is emulated.
 
 `python tests/cuda_device/emulated_warp.py` builds it and prints its folder. Processes with this
-folder first on PYTHONPATH import the copy. `environment()` gives such an environment.
+folder first on PYTHONPATH import the copy. `environment()` gives such an environment. With
+`--objects` the command only compiles the C++ files, for which Warp need not be installed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -45,10 +47,9 @@ def site() -> Path:
     """The folder for PYTHONPATH, built if it is missing or out of date."""
     package = installed_package()
     check_version(package)
-    BUILD.mkdir(parents=True, exist_ok=True)
-    with alone(BUILD / "lock"):
+    with alone():
         copy_package(package)
-        build_library()
+        link_library(compile_sources())
     return SITE
 
 
@@ -88,9 +89,10 @@ def check_version(package: Path) -> None:
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[None]:
+def alone() -> Iterator[None]:
     """Let one process at a time build."""
-    with path.open("w") as file:
+    BUILD.mkdir(parents=True, exist_ok=True)
+    with (BUILD / "lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -113,8 +115,9 @@ def copy_package(package: Path) -> None:
     note.write_text(str(package))
 
 
-def build_library() -> None:
-    """Build the library that replaces Warp's, from the files in native/ that have changed."""
+def compile_sources() -> list[Path]:
+    """Object files of the library that replaces Warp's. Files in native/ that have not changed are
+    not compiled again."""
     if shutil.which(COMPILER) is None:
         raise RuntimeError(f"{COMPILER} is not installed: the emulated CUDA device is C++")
     objects = BUILD / "objects"
@@ -138,9 +141,13 @@ def build_library() -> None:
         return made
 
     with ThreadPoolExecutor(os.cpu_count()) as threads:
-        made = list(threads.map(compile_source, sorted(SOURCES.glob("*.cpp"))))
+        return list(threads.map(compile_source, sorted(SOURCES.glob("*.cpp"))))
+
+
+def link_library(objects: list[Path]) -> None:
+    """Link the object files, unless the library is made of them already."""
     stamp = BUILD / "linked.txt"
-    content = "\n".join(map(str, made))
+    content = "\n".join(map(str, objects))
     if LIBRARY.exists() and stamp.exists() and stamp.read_text() == content:
         return
     new = LIBRARY.with_suffix(".new")
@@ -151,10 +158,14 @@ def build_library() -> None:
         "-Wl,-rpath,$ORIGIN",
         "-ldl",
     ]
-    subprocess.run([COMPILER, "-shared", "-o", new, *made, *link], check=True)
+    subprocess.run([COMPILER, "-shared", "-o", new, *objects, *link], check=True)
     new.rename(LIBRARY)
     stamp.write_text(content)
 
 
 if __name__ == "__main__":
-    print(site())
+    if sys.argv[1:] == ["--objects"]:
+        with alone():
+            compile_sources()
+    else:
+        print(site())
