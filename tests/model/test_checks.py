@@ -186,7 +186,7 @@ def test_only_unphysical_inertia_is_remarked() -> None:
 
     def remarks(mass: float, *moments: float) -> list[str]:
         inertia = tuple(tuple(row) for row in np.diag(moments).tolist())
-        return list(unphysical([Link("a", mass, inertia=inertia)]))
+        return list(unphysical([Link("a", mass, inertia=inertia)], []))
 
     assert (
         remarks(1.0, 1.0, 1.0, 1.0) == remarks(0.0, 0.0, 0.0, 0.0) == remarks(0, 1e-13, 0, 0) == []
@@ -195,6 +195,27 @@ def test_only_unphysical_inertia_is_remarked() -> None:
     assert ["triangle inequality" in line for line in remarks(1.0, 1.0, 1.0, 9.0)] == [True]
     assert ["is negative" in line for line in remarks(1.0, -1.0, 1.0, 1.0)] == [True]
     assert ["no mass" in line for line in remarks(0.0, 1.0, 1.0, 1.0)] == [True]
+
+
+def test_impossible_numbers_of_a_joint_are_remarked() -> None:
+    """Crossed limits, and negative speeds, efforts and losses, of both axes. Equal limits are
+    possible, and a fixed joint has no axis."""
+
+    def remarks(kind: str, **fields: Any) -> list[str]:
+        axis2 = (0.0, 1.0, 0.0) if KINDS[kind].series else None
+        return list(unphysical([], [Joint("j", KINDS[kind], "a", "b", axis2=axis2, **fields)]))
+
+    crossed, lossy = Limits(lower=1.0, upper=-1.0), {"damping": -2.0, "friction": -3.0}
+    assert remarks("revolute", limits=Limits(lower=1.0, upper=1.0)) == []
+    assert remarks("fixed", limits=crossed, **lossy) == []
+    said = ['joint "j": its lower limit 1 is above its upper limit -1']
+    assert remarks("revolute", limits=crossed) == said
+    said = ['joint "j": its damping is negative, -2', 'joint "j": its friction is negative, -3']
+    assert remarks("prismatic", **lossy) == said
+    said = ['joint "j": its second velocity is negative, -1']
+    assert remarks("universal", limits2=Limits(velocity=-1.0)) == said
+    said = ['joint "j": its second damping is negative, -1']
+    assert remarks("universal", damping2=-1.0) == said
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,9 @@ def test_load_robot_knows_names_and_floating_bases() -> None:
 def test_bundled_robots_are_physical_and_name_their_source(name: str) -> None:
     """Every link is one that a rigid body can be, and the file says where its numbers come from."""
     model = load_robot(name)
-    assert not list(unphysical(model.links)) and model.floating_base == (name in FLOATING)
+    assert not list(unphysical(model.links, model.joints)) and model.floating_base == (
+        name in FLOATING
+    )
     assert "<!--" in (FOLDER / f"{name}.urdf").read_text()[:2000]
 
 

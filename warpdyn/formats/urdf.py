@@ -145,7 +145,7 @@ def load_urdf(
         source=text.name,
         floating_base=floating_base,
         quaternion=quaternion,
-        warnings=[*reader.ignored_lines(), *reader.remarks, *unphysical(links)],
+        warnings=[*reader.ignored_lines(), *reader.remarks, *unphysical(links, joints)],
     )
     if srdf is not None:
         model = with_group_states(model, srdf)
@@ -314,16 +314,6 @@ class UrdfReader(Reading):
             self.remarks.append(
                 f"{place}: a {kind.name} joint without position limits; taken as unlimited"
             )
-        elif limits.lower > limits.upper:
-            self.remarks.append(
-                f"{place}: its lower limit {limits.lower:g} is above its upper limit {limits.upper:g}"
-            )
-        numbers = {"velocity": limits.velocity, "effort": limits.effort}
-        if joint.dynamics is not None:
-            numbers |= {"damping": joint.dynamics.damping, "friction": joint.dynamics.friction}
-        for name, number in numbers.items() if kind.nv else ():
-            if number < 0:
-                self.remarks.append(f"{place}: its {name} is negative, {number:g}")
         mimic = None
         if joint.mimic is not None and kind.nv:  # files that fix a joint often leave its <mimic>
             mimic = Mimic(joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset)

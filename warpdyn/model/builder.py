@@ -205,7 +205,7 @@ class ModelBuilder:
             source=self.name,
             floating_base=floating_base,
             quaternion=quaternion,
-            warnings=list(unphysical(links)),
+            warnings=list(unphysical(links, [])),
         )
         return warn(self.name, model.with_base_velocity(base_velocity))
 

@@ -22,6 +22,7 @@ from .poses_and_limits import (
     PERPENDICULAR,
     UNLIMITED,
     ZERO3,
+    Limits,
     Matrix3,
     Pose,
     Vector3,
@@ -309,8 +310,16 @@ def find_root(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> st
     return roots[0]
 
 
-def unphysical(links: Sequence[Link]) -> Iterator[str]:
-    """A remark for each link whose inertia no rigid body can have."""
+def unphysical(links: Sequence[Link], joints: Sequence[Joint]) -> Iterator[str]:
+    """A remark for each inertia that no rigid body can have, and for each limit or loss of a joint
+    that no joint can have."""
+    for joint in joints:
+        if not joint.kind.nv:
+            continue  # files give fixed joints limits and dampers, too
+        yield from _unphysical_axis(joint, "", joint.limits, joint.damping, joint.friction)
+        if joint.kind.series:
+            values = (joint.limits2, joint.damping2, joint.friction2)
+            yield from _unphysical_axis(joint, "second ", *values)
     for link in links:
         largest = max(abs(x) for row in link.inertia for x in row)
         if not NEGLIGIBLE < largest < math.inf:
@@ -325,6 +334,26 @@ def unphysical(links: Sequence[Link]) -> Iterator[str]:
             yield f'link "{link.name}": a principal moment of its inertia is negative ({shown} kg·m²)'
         elif moments[0] + moments[1] < (1 - ROUNDING) * moments[2]:
             yield f'link "{link.name}": its principal moments ({shown} kg·m²) break the triangle inequality'
+
+
+def _unphysical_axis(
+    joint: Joint, which: str, limits: Limits, damping: float, friction: float
+) -> Iterator[str]:
+    place = f'joint "{joint.name}"'
+    if limits.lower > limits.upper:
+        yield (
+            f"{place}: its {which}lower limit {limits.lower:g} is above its {which}upper limit "
+            f"{limits.upper:g}"
+        )
+    numbers = {
+        "velocity": limits.velocity,
+        "effort": limits.effort,
+        "damping": damping,
+        "friction": friction,
+    }
+    for name, number in numbers.items():
+        if number < 0:
+            yield f"{place}: its {which}{name} is negative, {number:g}"
 
 
 def remark_limits_of_followers(joints: Sequence[Joint]) -> Iterator[str]:

@@ -223,6 +223,16 @@ def test_links_without_inertia_are_named_up_to_five(count: int, names: str) -> N
     assert said.endswith(f": {names}")
 
 
+def test_impossible_numbers_of_a_joint_are_remarked() -> None:
+    """The URDF reader makes the same remarks."""
+    limit = "<limit><lower>1</lower><upper>-1</upper></limit>"
+    written = axis(inside=limit + "<dynamics><damping>-2</damping></dynamics>")
+    assert remarks(robot(AB, joint(inside=written))) == (
+        'joint "j": its lower limit 1 is above its upper limit -1',
+        'joint "j": its damping is negative, -2',
+    )
+
+
 def test_impossible_inertia_is_remarked() -> None:
     """The URDF reader makes the same remark."""
     odd = "<inertial><inertia><ixx>1</ixx><iyy>1</iyy><izz>3</izz></inertia></inertial>"

@@ -24,7 +24,6 @@ from warpdyn.formats.robot_source import xml_root
 from warpdyn.formats.sdf import sdf_values as chosen
 from warpdyn.formats.sdf.sdf import load_sdf
 from warpdyn.formats.sdf.sdf_values import SdfValues, child, children, place
-from warpdyn.model.joints import KINDS
 from warpdyn.model.names import ModelError, ModelWarning
 
 
@@ -66,17 +65,6 @@ def test_quaternions_are_of_nearly_unit_length(length: float, words: str, accept
     else:
         with pytest.raises(ModelError, match="a quaternion must be of unit length and has no deg"):
             load(text, floating_base=False)
-
-
-def test_limits_that_exclude_every_position_are_remarked() -> None:
-    """Those that leave one position are not."""
-    values = SdfValues("text", (1, 9))
-    for lower, upper in ((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)):
-        limit = f"<limit><lower>{lower}</lower><upper>{upper}</upper></limit>"
-        axis = element(f'<joint name="j"><axis>{limit}</axis></joint>')[0]
-        bounds, *_ = values.axis_data(KINDS["revolute"], axis)
-        assert (bounds.lower, bounds.upper) == (lower, upper)
-    assert values.remarks == ['joint "j": its lower limit 1 is above its upper limit -1']
 
 
 def test_empty_poses_are_the_identity() -> None:

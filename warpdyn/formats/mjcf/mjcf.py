@@ -181,7 +181,7 @@ class MjcfReader:
                 *self.values.remarks,
                 *self.shapes.remarks(),
                 *self.contacts.remarks(),
-                *unphysical(self.links),
+                *unphysical(self.links, joints),
             ],
             base_armature=self.base_armature,
             base_springs=self.base_springs,

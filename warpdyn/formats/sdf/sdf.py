@@ -178,7 +178,7 @@ class SdfReader:
         for frame in (self.top, *self.top.walk("model")):
             self._look_over(frame)
         links = [self.link(frame) for frame in self.top.walk("link")]
-        remarks = [*unphysical(links)]
+        remarks = []
         if self.weightless:
             shown = ", ".join(self.weightless[:5]) + (", ..." if len(self.weightless) > 5 else "")
             remarks.append(
@@ -210,7 +210,12 @@ class SdfReader:
             sensors=sensors,
             physics=physics_of(self.frames.world.element),
             named=drawn_at({j.name: at[j.child] for j in roots if j.kind is FLOATING}),
-            warnings=[*self.values.ignored_lines(), *self.values.remarks, *remarks],
+            warnings=[
+                *self.values.ignored_lines(),
+                *self.values.remarks,
+                *remarks,
+                *unphysical(links, joints.joints),
+            ],
         )
 
     def _look_over(self, frame: SdfFrame) -> None:

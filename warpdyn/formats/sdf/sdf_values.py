@@ -241,10 +241,6 @@ class SdfValues(Reading):
         upper = self.number(limit, "upper", math.inf, infinite=True)
         velocity = self.number(limit, "velocity", math.inf, infinite=True)
         effort = self.number(limit, "effort", math.inf, infinite=True)
-        if lower > upper and limit is not None:
-            self.remarks.append(
-                f"{place(limit)}: its lower limit {lower:g} is above its upper limit {upper:g}"
-            )
         bounds = Limits(
             lower=_is_unlimited(lower),
             upper=_is_unlimited(upper),

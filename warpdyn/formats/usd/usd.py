@@ -95,7 +95,7 @@ def load_usd(
         named=robot.named,
         loops=robot.loops,
         quaternion=quaternion,
-        warnings=[*robot.remarks, *unphysical(robot.links)],
+        warnings=[*robot.remarks, *unphysical(robot.links, robot.joints)],
     )
     return warn(text.name, made.with_base_velocity(base_velocity))
 
