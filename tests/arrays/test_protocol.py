@@ -136,10 +136,13 @@ def test_dtypes_have_one_name_in_all_libraries() -> None:
 
 
 def test_the_error_for_a_wrong_dtype_names_the_conversion() -> None:
-    """It also says which dtypes are accepted and which arrived."""
-    message = str(wrong_dtype("q", "int64", "for NumPy: q.astype(np.float32)"))
-    assert message.startswith("q must be float32 or float64, got int64; convert it")
-    assert "q.astype(np.float32)" in message
+    """It also says which dtypes are accepted and which arrived. A parameter has its own name."""
+    remedy = "for NumPy: {}.astype(np.float32)"
+    message = "must be float32 or float64, got int64; convert it (for NumPy:"
+    said = f"q {message} q.astype(np.float32))"
+    assert str(wrong_dtype("q", "int64", remedy)) == said
+    said = f"mass (params) {message} mass.astype(np.float32))"
+    assert str(wrong_dtype("mass (params)", "int64", remedy)) == said
 
 
 @pytest.mark.parametrize("layout", ["rows", "environments_last"])

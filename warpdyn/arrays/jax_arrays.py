@@ -56,7 +56,7 @@ class JaxArrays(NumpyArrays):
                 f"jax.device_put({name}, jax.devices()[0])"
             )
         if array.dtype not in (np.float32, np.float64):
-            raise wrong_dtype(name, array.dtype, f"{name}.astype(jnp.float32)")
+            raise wrong_dtype(name, array.dtype, "{}.astype(jnp.float32)")
         return super().view(name, np.from_dlpack(array))
 
     def replace_rows(self, array: Any, mask: Any, rows: Any) -> Any:

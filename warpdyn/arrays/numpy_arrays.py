@@ -150,7 +150,7 @@ class NumpyArrays(LikeNumpy):
         dtype = array.dtype
         size = _SIZES.get(dtype)
         if size is None:
-            raise wrong_dtype(name, dtype, f"for NumPy: {name}.astype(np.float32)")
+            raise wrong_dtype(name, dtype, "for NumPy: {}.astype(np.float32)")
         if type(array) is not np.ndarray:
             check_unmasked(name, array)
         address = _address(array)

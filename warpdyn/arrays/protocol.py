@@ -288,7 +288,10 @@ class Library(ABC):
 
 
 def wrong_dtype(name: str, dtype: object, remedy: str) -> TypeError:
-    return TypeError(f"{name} must be float32 or float64, got {dtype}; convert it ({remedy})")
+    """The error for an argument of another dtype. The remedy is a line with {} for the variable."""
+    variable, *_ = name.split(" (")  # a parameter's name is followed by " (params)"
+    line = remedy.format(variable)
+    return TypeError(f"{name} must be float32 or float64, got {dtype}; convert it ({line})")
 
 
 def dtype_name(dtype: Any) -> str:

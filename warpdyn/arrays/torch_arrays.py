@@ -53,7 +53,7 @@ class TorchArrays(LikeNumpy):
         # Every tensor that a kernel could misread is refused here, because a kernel sees only an
         # address and strides.
         if array.dtype is not torch.float32 and array.dtype is not torch.float64:
-            raise wrong_dtype(name, array.dtype, f"{name}.float() or {name}.double()")
+            raise wrong_dtype(name, array.dtype, "{0}.float() or {0}.double()")
         if array.layout is not torch.strided:
             raise TypeError(f"{name} is sparse ({array.layout}); pass {name}.to_dense()")
         if array.requires_grad and torch.is_grad_enabled():

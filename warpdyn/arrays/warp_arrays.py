@@ -45,7 +45,7 @@ class WarpArrays(Library):
     def view(self, name: str, array: Any) -> View:
         if array.dtype not in (wp.float32, wp.float64):
             kind = getattr(array.dtype, "__name__", array.dtype)
-            raise wrong_dtype(name, kind, f"wp.array({name}.numpy(), dtype=wp.float32)")
+            raise wrong_dtype(name, kind, "wp.array({}.numpy(), dtype=wp.float32)")
         size = 4 if array.dtype is wp.float32 else 8
         strides = tuple([s // size for s in array.strides])
         return View(self, array.ptr or 0, array.shape, strides, size == 4, array.device.alias)

@@ -66,7 +66,7 @@ def run(call: Call, launch: LaunchFunctions) -> Any:
             continue  # plain numbers take the dtype of the arrays
         label = inputs[name].label
         if x.dtype not in (jnp.float32, jnp.float64):
-            raise wrong_dtype(label, x.dtype, f"{label}.astype(jnp.float32)")
+            raise wrong_dtype(label, x.dtype, "{}.astype(jnp.float32)")
         if x.dtype != first.dtype:
             raise TypeError(
                 f"all arrays of a call must be of one dtype: {first_name} is {first.dtype}, {label} "
