@@ -40,7 +40,7 @@ def test_operands_are_slots_constants_or_registers(
     text: Callable[[list], list], instructions: list[str]
 ) -> None:
     bytecode = encode_function(text)
-    assert names(bytecode) == [*instructions, "end", "end"]
+    assert names(bytecode) == [*instructions, "end", "end", "end"]
     x = [0.3, -1.5, 2.0]
     assert run(bytecode, {"x": x})["out"] == text(x)
 

@@ -83,6 +83,19 @@ def test_a_program_without_an_end_is_refused(program: tuple[Bytecode, Source]) -
             check(cut, source)
 
 
+def test_the_interpreter_reads_one_instruction_beyond_the_present_one(
+    program: tuple[Bytecode, Source],
+) -> None:
+    """So a program ends with two instructions `end`, and no jump leads to the second one."""
+    bytecode, source = program
+    with pytest.raises(ValueError, match="does not end"):
+        check(replace(bytecode, code=bytecode.code[: -2 * WORDS]), source)
+    number = len(bytecode.code) // WORDS
+    check(with_first_instruction(bytecode, NUMBER["call"], number - 2, 0, 0, 0), source)
+    with pytest.raises(ValueError, match="outside"):
+        check(with_first_instruction(bytecode, NUMBER["call"], number - 1, 0, 0, 0), source)
+
+
 @pytest.mark.parametrize("slots", [[0], [0, 1 << 20], [0, -1]])
 def test_a_result_needs_a_valid_slot_for_each_entry(
     program: tuple[Bytecode, Source], slots: list[int]

@@ -33,7 +33,8 @@ def encode(program: Program) -> Bytecode:
         BytecodeArray(name, [last.slot_of(o) for o in outputs], [o.node is None for o in outputs])
         for name, outputs in last.program.outputs_of.items()
     ]
-    to.add("end")  # no earlier instruction is the last one
+    for _ in range(2):  # no earlier instruction is one of the last two (bytecode_checks.py)
+        to.add("end")
     return Bytecode(
         code=array(INTEGER, to.code),
         constants=to.constants,

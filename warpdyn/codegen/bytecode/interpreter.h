@@ -8,6 +8,9 @@
 /// (kind `s`) or constants (`k`). Each operation is the operation that a compiled kernel has for the
 /// statement, so that both give the same bits.
 ///
+/// A long program has more jumps than a processor predicts. So f, the function of the next instruction,
+/// is loaded one instruction before its call, and the processor knows early where the jump goes.
+///
 /// The text of lanes.h precedes this file: it moves arrays to tiles and back, and has the sines.
 /// Comments of three slashes are not part of what is compiled.
 
@@ -51,10 +54,14 @@ struct Machine {
   const Instruction* back[DEPTH];
   int depth, counter[LOOPS];
   const I64* tables;
+  const void* const* table;  // the function of each operation
 };
 
-#define STATE const Instruction *i, char *s, const T *k, Machine *m, W x0, W x1, W x2, W x3, W x4, W x5, W x6, W x7
-#define NEXT __attribute__((musttail)) return Run<M>::table[i->operation](i, s, k, m, x0, x1, x2, x3, x4, x5, x6, x7)
+#define STATE const Instruction *i, char *s, const T *k, Machine *m, const void *f, W x0, W x1, W x2, W x3, W x4, W x5, W x6, W x7
+// Run instruction i.
+#define GO(function) __attribute__((musttail)) return (function)(i, s, k, m, m->table[i[1].operation], x0, x1, x2, x3, x4, x5, x6, x7)
+#define NEXT ++i; GO((Step*)f)
+#define JUMP GO((Step*)m->table[i->operation])
 #define SLOT(field) ((W*)(s + (size_t)i->field * (M * sizeof(W))))
 #define ONE_OF(x, l) if (M > l) { x = value(x, l); d[l] = x; }
 // The value of an instruction in every vector of the tile.
@@ -67,7 +74,7 @@ struct Machine {
 #define A_K const W ak = W{} + k[i->a];
 #define B_K const W bk = W{} + k[i->b];
 #define C_K const W ck = W{} + k[i->c];
-#define OPERATION(name, operands, ...) static void name(STATE) { operands EACH(__VA_ARGS__) ++i; NEXT; }
+#define OPERATION(name, operands, ...) static void name(STATE) { operands EACH(__VA_ARGS__) NEXT; }
 #define UNARY(name, f) OPERATION(name##_s, A_S, f(a[l])) OPERATION(name##_a, , f(x))
 #define SUM(name, sign) \
   OPERATION(name##_ss, A_S B_S, a[l] sign b[l]) OPERATION(name##_sk, A_S B_K, a[l] sign bk) \
@@ -107,12 +114,12 @@ template <int M> struct Run {
   OPERATION(select, A_S B_S C_S D_S, a[l] < b[l] ? c[l] : o[l])
   OPERATION(select_equal, A_S B_S C_S D_S, a[l] <= b[l] ? c[l] : o[l])
   // The second word of the four operands is behind the instruction.
-  static void behind(STATE) { ++i; NEXT; }
+  static void behind(STATE) { NEXT; }
 
   // Operations on whole vectors of lanes. They leave nothing in the registers.
 #define LANES(name, ...) static void name(STATE) { \
     const V *const a = (const V*)SLOT(a), *const b = (const V*)SLOT(b), *const c = (const V*)SLOT(c); V* const d = (V*)SLOT(d); \
-    for (int g = 0; g < BLOCKS; ++g) { __VA_ARGS__ } ++i; NEXT; }
+    for (int g = 0; g < BLOCKS; ++g) { __VA_ARGS__ } NEXT; }
   LANES(sincos, V sine, cosine; Lanes::sincos(a[g], sine, cosine); d[g] = sine; ((V*)b)[g] = cosine;)
   LANES(exp, d[g] = Lanes::exp(a[g]);)
   LANES(log, d[g] = Lanes::log(a[g]);)
@@ -124,45 +131,45 @@ template <int M> struct Run {
         for (int n = 0; n < 4; ++n) d[n * BLOCKS + g] = corner[n];)
 
   // Routines and loops. A counter holds the number of the step.
-  static void call(STATE) { if (m->depth == DEPTH) return; m->back[m->depth++] = i + 1; i = m->code + i->d; NEXT; }
-  static void back(STATE) { if (m->depth == 0) return; i = m->back[--m->depth]; NEXT; }
-  static void begin(STATE) { m->counter[i->d] = 0; ++i; NEXT; }
+  static void call(STATE) { if (m->depth == DEPTH) return; m->back[m->depth++] = i + 1; i = m->code + i->d; JUMP; }
+  static void back(STATE) { if (m->depth == 0) return; i = m->back[--m->depth]; JUMP; }
+  static void begin(STATE) { m->counter[i->d] = 0; NEXT; }
   // To step a, as long as there are steps.
-  static void again(STATE) { i = ++m->counter[i->d] < (int)i->b ? m->code + i->a : i + 1; NEXT; }
+  static void again(STATE) { i = ++m->counter[i->d] < (int)i->b ? m->code + i->a : i + 1; JUMP; }
   // To a before the last step of b.
-  static void skip_last(STATE) { i = m->counter[i->d] == (int)i->b - 1 ? m->code + i->a : i + 1; NEXT; }
+  static void skip_last(STATE) { i = m->counter[i->d] == (int)i->b - 1 ? m->code + i->a : i + 1; JUMP; }
   // To a if no environment needs this step: b is the number of steps that it needs.
   static void skip_idle(STATE) {
     const W* const b = SLOT(b);
     WI any = {};
     for (int l = 0; l < M; ++l) any |= b[l] > (T)m->counter[i->d];
     i = __builtin_reduce_or(any) ? i + 1 : m->code + i->a;
-    NEXT;
+    JUMP;
   }
   // b slots from a on to those from d on.
-  static void copy(STATE) { copied(SLOT(d), SLOT(a), i->b); ++i; NEXT; }
+  static void copy(STATE) { copied(SLOT(d), SLOT(a), i->b); NEXT; }
   // The same to the slots of the present step of loop c, which has i[1].a steps.
   static void keep(STATE) {
     const unsigned step = m->counter[i->c];
     if (step < i[1].a) copied(SLOT(d) + (size_t)step * i->b * M, SLOT(a), i->b);
-    ++i; NEXT;
+    NEXT;
   }
   // The same from the slots of a step, in reverse order.
   static void kept(STATE) {
     const unsigned step = m->counter[i->c];
     if (step < i[1].a) copied(SLOT(d), SLOT(a) + (size_t)(i[1].a - 1 - step) * i->b * M, i->b);
-    ++i; NEXT;
+    NEXT;
   }
   static inline void copied(W* to, const W* from, unsigned n) {
     for (size_t n_all = (size_t)n * M, j = 0; j < n_all; ++j) to[j] = from[j];
   }
   // All environments go; those of slot c do: b slots from a on to those from d on.
-  static void all_go(STATE) { WI* const d = (WI*)SLOT(d); for (int l = 0; l < M; ++l) d[l] = ~WI{}; ++i; NEXT; }
+  static void all_go(STATE) { WI* const d = (WI*)SLOT(d); for (int l = 0; l < M; ++l) d[l] = ~WI{}; NEXT; }
   static void copy_going(STATE) {
     W* const d = SLOT(d); const W* const a = SLOT(a); const WI* const going = (const WI*)SLOT(c);
     for (unsigned n = 0; n < i->b; ++n)
       for (int l = 0; l < M; ++l) d[n * M + l] = going[l] ? a[n * M + l] : d[n * M + l];
-    ++i; NEXT;
+    NEXT;
   }
   // Environments of slot d whose flag a is positive go no more. To b if none goes.
   static void end_some(STATE) {
@@ -170,31 +177,31 @@ template <int M> struct Run {
     WI any = {};
     for (int l = 0; l < M; ++l) { d[l] &= ~(a[l] > 0); any |= d[l]; }
     i = __builtin_reduce_or(any) ? i + 1 : m->code + i->b;
-    NEXT;
+    JUMP;
   }
   // The number of the step of loop c.
-  static void counter(STATE) { W* const d = SLOT(d); for (int l = 0; l < M; ++l) d[l] = W{} + (T)m->counter[i->c]; ++i; NEXT; }
+  static void counter(STATE) { W* const d = SLOT(d); for (int l = 0; l < M; ++l) d[l] = W{} + (T)m->counter[i->c]; NEXT; }
   // Constant a to b slots from d on.
   static void fill(STATE) {
     W* const d = SLOT(d);
     for (size_t n_all = (size_t)i->b * M, j = 0; j < n_all; ++j) d[j] = W{} + k[i->a];
-    ++i; NEXT;
+    NEXT;
   }
   // Rows of arrays at the index in slot b, with c entries in a row and i[1].a rows. In `read_row` and `write_row`
   // the index is equal for all environments.
   static inline size_t row_of(T x, unsigned rows) { return (size_t)(x > 0 ? (x < (T)(rows - 1) ? x : (T)(rows - 1)) : (T)0); }
 #define ROW(l) (row_of(((const T*)SLOT(b))[l], i[1].a) * i->c * (M * PER) + l)
-  static void read_row(STATE) { copied(SLOT(d), (const W*)((const T*)SLOT(a) + ROW(0)), 1); ++i; NEXT; }
-  static void write_row(STATE) { copied((W*)((T*)SLOT(d) + ROW(0)), SLOT(a), 1); ++i; NEXT; }
+  static void read_row(STATE) { copied(SLOT(d), (const W*)((const T*)SLOT(a) + ROW(0)), 1); NEXT; }
+  static void write_row(STATE) { copied((W*)((T*)SLOT(d) + ROW(0)), SLOT(a), 1); NEXT; }
   static void gather_row(STATE) {
     T* const d = (T*)SLOT(d); const T* const a = (const T*)SLOT(a);
     for (int l = 0; l < M * PER; ++l) d[l] = a[ROW(l)];
-    ++i; NEXT;
+    NEXT;
   }
   static void scatter_row(STATE) {
     T* const d = (T*)SLOT(d); const T* const a = (const T*)SLOT(a);
     for (int l = 0; l < M * PER; ++l) d[ROW(l)] = a[l];
-    ++i; NEXT;
+    NEXT;
   }
   static void end(STATE) {}
 
@@ -218,7 +225,8 @@ template <int M> struct Run {
     }
     const Instruction* i = p.code;
     m.depth = 0;
-    table[i->operation](i, s, p.constants, &m, W{}, W{}, W{}, W{}, W{}, W{}, W{}, W{});
+    m.table = (const void* const*)table;
+    table[i->operation](i, s, p.constants, &m, m.table[i[1].operation], W{}, W{}, W{}, W{}, W{}, W{}, W{}, W{});
     for (I64 n = p.inputs; n < p.inputs + p.results; ++n) {
       const Array& x = p.arrays[n];
       if (!x.size) continue;

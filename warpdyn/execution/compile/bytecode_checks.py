@@ -49,7 +49,8 @@ def check(bytecode: Bytecode, source: Source) -> None:
         raise ValueError(f"the program is too large for the interpreter: {too_large}")
     if code.min() < 0 or code[:, 0].max() >= len(OPERATIONS):
         raise ValueError("there is an unknown instruction")
-    if code[-1, 0] != NUMBER["end"]:
+    # The interpreter reads one instruction ahead.
+    if len(code) < 2 or (code[-2:, 0] != NUMBER["end"]).any():
         raise ValueError("the program does not end")
     _check_fields(code, bytecode, len(source.tables))
     _check_blocks(code, bytecode.slots)
@@ -63,7 +64,7 @@ def _check_fields(code: np.ndarray, bytecode: Bytecode, tables: int) -> None:
         "s": bytecode.slots,
         "k": len(bytecode.constants),
         "t": tables,
-        "j": len(code),
+        "j": len(code) - 1,
         "l": bytecode.counters,
         "-": 1 << 31,
     }
