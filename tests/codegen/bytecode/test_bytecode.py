@@ -14,6 +14,7 @@ SMALL = Bytecode(
     constants=[0.1, -0.0, math.inf, 1e-310],
     slots=5,
     counters=2,
+    depth=1,
     inputs=[BytecodeArray("q", [1, -1], []), BytecodeArray("nothing", [], [])],
     results=[BytecodeArray("out", [2, 3, 2], [False, True, False])],
     preload=[3, 1],

@@ -11,7 +11,7 @@ import pytest
 import warpdyn as wd
 from warpdyn.codegen.bytecode.bytecode import Bytecode, BytecodeArray
 from warpdyn.codegen.bytecode.encode import encode
-from warpdyn.codegen.bytecode.instructions import LOOPS, NUMBER, TABLES, WORDS
+from warpdyn.codegen.bytecode.instructions import DEPTH, LOOPS, NUMBER, TABLES, WORDS
 from warpdyn.codegen.source import Source
 from warpdyn.codegen.targets import describe
 from warpdyn.execution.compile.bytecode_checks import check
@@ -112,11 +112,13 @@ def test_a_large_program_is_refused(program: tuple[Bytecode, Source]) -> None:
         check(replace(bytecode, slots=1 << 24), source)
     with pytest.raises(ValueError, match="too large"):
         check(replace(bytecode, counters=LOOPS + 1), source)
+    with pytest.raises(ValueError, match="33 nested loops, at most 32"):
+        check(replace(bytecode, depth=DEPTH + 1), source)
     with pytest.raises(ValueError, match="too large"):
         check(bytecode, replace(source, tables=("x",) * (TABLES + 1)))
 
 
 def test_a_program_may_use_all_of_the_interpreters_memory(program: tuple[Bytecode, Source]) -> None:
     bytecode, source = program
-    most = replace(bytecode, slots=(1 << 24) - 1, counters=LOOPS)
+    most = replace(bytecode, slots=(1 << 24) - 1, counters=LOOPS, depth=DEPTH)
     check(most, replace(source, tables=("x",) * TABLES))

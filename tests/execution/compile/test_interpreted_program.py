@@ -168,6 +168,31 @@ def test_user_kernels_are_interpreted(model: wd.Model, policy: Any) -> None:
     np.testing.assert_allclose(effort(model, q, v), wanted, rtol=1e-12)
 
 
+def nested_loops(depth: int) -> Any:
+    """A kernel of loops, each inside another one."""
+
+    def nest(level: int, x: Any) -> Any:
+        step = lambda state: [nest(level - 1, state[0]) + 0.5]  # noqa: E731
+        return wd.kernels.repeat(2 if level < 3 else 1, step, [x])[0] if level else 1.5 * x
+
+    @wd.kernel
+    def nested(robot: Any, q: Any) -> Any:
+        return nest(depth, q[0])
+
+    return nested
+
+
+def test_interpreted_loops_may_be_nested(model: wd.Model, policy: Any) -> None:
+    """Loops that are nested deeper than the interpreter's limit are refused, not computed wrongly."""
+    policy("never")
+    q = states(model, 3)[0]
+    for depth in (1, 5, 32):
+        kernel = nested_loops(depth)
+        np.testing.assert_allclose(kernel(model, q), wd.oracle(kernel, model, q), rtol=1e-12)
+    with pytest.raises(ValueError, match="too large for the interpreter: 33 nested loops"):
+        nested_loops(33)(model, q)
+
+
 def test_runs_of_constants_have_flags() -> None:
     """The last run may be shorter. Four flags of no run follow."""
     assert _still([True, True, True, False, True], 2) == [1, 0, 1, 0, 0, 0, 0]

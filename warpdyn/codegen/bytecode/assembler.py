@@ -23,6 +23,8 @@ class Assembler:
         self.preload: dict[int, int] = {}
         """The slot of each constant that is in one from the start."""
         self.counters = 0
+        self.depth = 0
+        """Number of routines and loops that are nested in each other."""
         self.tables = {name: k for k, name in enumerate(tables)}
         self._numbers: dict[float | str, int] = {}
 

@@ -32,6 +32,8 @@ class Bytecode:
     slots: int
     counters: int
     """Number of loops, each of which has a counter."""
+    depth: int
+    """Number of routines and loops that are nested in each other."""
     inputs: list[BytecodeArray]
     """Without tables."""
     results: list[BytecodeArray]
@@ -45,6 +47,7 @@ class Bytecode:
             "constants": self.constants,
             "slots": self.slots,
             "counters": self.counters,
+            "depth": self.depth,
             "inputs": [[x.name, len(x.slots)] for x in self.inputs],
             "results": [[x.name, "".join("01"[k] for k in x.constant)] for x in self.results],
             "preload": self.preload,
@@ -76,6 +79,7 @@ class Bytecode:
             constants=line["constants"],
             slots=line["slots"],
             counters=line["counters"],
+            depth=line["depth"],
             inputs=arrays(line["inputs"]),
             results=arrays(line["results"]),
             preload=line["preload"],

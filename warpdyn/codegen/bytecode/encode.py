@@ -40,6 +40,7 @@ def encode(program: Program) -> Bytecode:
         constants=to.constants,
         slots=to.slots,
         counters=to.counters,
+        depth=to.depth,
         inputs=[BytecodeArray(name, slots, []) for name, slots in inputs.items()],
         results=results,
         preload=[x for number, slot in to.preload.items() for x in (slot, number)],
@@ -100,8 +101,11 @@ def _load_inputs(
                 inputs[name][k] = to.new_slots(1)
 
 
-def _routines(to: Assembler, body: Statements) -> None:
-    """The routines that a body calls, behind the code that calls them."""
+def _routines(to: Assembler, body: Statements, depth: int = 1) -> None:
+    """The routines that a body calls, behind the code that calls them. `depth`: how many routines are
+    nested in each other here."""
+    if body.program.routines:
+        to.depth = max(to.depth, depth)
     for name, routine in body.program.routines.items():
         region, repetition = body.regions[name], routine.repetition
         for place in region.calls:
@@ -118,7 +122,7 @@ def _routines(to: Assembler, body: Statements) -> None:
             read = body.kept[repetition.reads] if repetition.reads else None
             inside = _loop(to, routine, repetition, region, read)
         to.add("back")
-        _routines(to, inside)
+        _routines(to, inside, depth + 1)
         to.free = outside
 
 

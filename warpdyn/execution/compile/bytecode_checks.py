@@ -11,6 +11,7 @@ from ...codegen.bytecode.instructions import (
     AT_ROW,
     BLOCKS,
     CORNERS,
+    DEPTH,
     FIELDS,
     LOOPS,
     NUMBER,
@@ -31,6 +32,7 @@ def excess(bytecode: Bytecode, source: Source) -> str:
     needs = {
         "slots": (bytecode.slots, MOST_SLOTS),
         "loops": (bytecode.counters, LOOPS),
+        "nested loops": (bytecode.depth, DEPTH),
         "tables": (len(source.tables), TABLES),
     }
     beyond = {name: pair for name, pair in needs.items() if pair[0] > pair[1]}
