@@ -55,7 +55,7 @@ def test_calls_use_python_until_the_c_function_is_compiled(
     methods = SimpleNamespace(is_made=lambda: False)
     monkeypatch.setattr(native_call, "methods", methods)
     monkeypatch.setattr(native_call, "_asked", [])
-    monkeypatch.setattr(native_call.background, "enqueue", asked.append)
+    monkeypatch.setattr(native_call.background, "enqueue", lambda task, _: asked.append(task))
     monkeypatch.setattr(wd.config, "compile", "background")
     assert not native_call.is_ready() and not native_call.is_ready()
     assert asked == [methods]

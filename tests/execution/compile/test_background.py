@@ -93,6 +93,40 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert run(LARGE + fork, tmp_path) == "done\n"
 
 
+def test_a_forked_process_compiles_kernels_of_its_own_calls(tmp_path: Path) -> None:
+    """Kernels that the parent has asked for and not compiled yet are among them, those of bound calls
+    too. The child leaves the parent its folder of parsed headers."""
+    fork = """
+import os, sys, threading
+import numpy as np, warpdyn as wd
+from warpdyn.execution.compile import background
+from warpdyn.execution.compile.precompiled_header import compiler_folder
+from warpdyn.execution.launch.launch import prepare
+gate = threading.Event()
+background.enqueue(gate.wait)
+model, q = wd.load_robot("cartpole"), np.ones((5, 2))
+bound = wd.bind(wd.crba, model, q)
+for _ in range(20): wd.rnea(model, q, q, q)
+first = [bound().copy(), wd.rnea(model, q, q, q)]
+kernels = [prepare(wd.crba.describe(model, q)).kernel, prepare(wd.rnea.describe(model, q, q, q)).kernel]
+folder = compiler_folder()
+assert folder.is_dir() and not any(x.loaded for x in kernels)
+child = os.fork()
+if child == 0:
+    assert background.wait_until_idle(0) and compiler_folder() != folder
+    bound(), wd.rnea(model, q, q, q), wd.rnea(model, q, q, q)
+    assert background.wait_until_idle(100) and all(x.loaded for x in kernels)
+    assert (bound() == first[0]).all() and (wd.rnea(model, q, q, q) == first[1]).all()
+    sys.exit()
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert folder.is_dir() and not any(x.loaded for x in kernels)
+gate.set()
+assert background.wait_until_idle(100) and all(x.loaded for x in kernels)
+if child:
+"""
+    assert run(fork + "    ", tmp_path) == "done\n"
+
+
 def test_threads_share_a_kernel(tmp_path: Path) -> None:
     """They call it during and after the compile, and all get the same bits."""
     threads = """

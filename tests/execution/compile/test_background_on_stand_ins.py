@@ -3,6 +3,10 @@ longer needed."""
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,7 +24,7 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "_condition", background.threading.Condition())
     monkeypatch.setattr(background, "_waiting", background.deque())
     monkeypatch.setattr(background, "_thread", None)
-    monkeypatch.setattr(background, "_busy", False)
+    monkeypatch.setattr(background, "_running", None)
     monkeypatch.setattr(background, "_ending", False)
 
 
@@ -40,6 +44,28 @@ def test_waiting_kernels_are_dropped_at_the_end_of_the_process(
     assert not background._waiting and background.wait_until_idle(0)
 
 
+def test_processes_of_the_thread_end_with_this_one(
+    queue: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end does not wait for them. Afterwards, none is started."""
+    monkeypatch.setattr(background.compiler_process, "end_all", lambda: None)
+    command = [sys.executable, "-c", "import time; time.sleep(60)"]
+    codes: list[int] = []
+
+    def task() -> None:
+        with pytest.raises(subprocess.CalledProcessError) as failed:
+            background.run_process(command, b"")
+        codes.append(failed.value.returncode)
+
+    background.enqueue(task)
+    while background._process is None:
+        time.sleep(0.01)
+    background._end()
+    assert codes == [-signal.SIGKILL] and background._process is None
+    task()
+    assert codes == [-signal.SIGKILL] * 2
+
+
 def test_the_thread_begins_no_task_at_the_end_of_the_process(
     queue: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -53,20 +79,24 @@ def test_the_thread_begins_no_task_at_the_end_of_the_process(
         background._ending = True
         raise OSError("while the process ends")
 
-    background._waiting.append(fail)
+    background._waiting.append((fail, fail))
     background._work()
-    background._waiting.append(lambda: ran.append(2))
+    background._waiting.append((lambda: ran.append(2), fail))
     background._work()
     assert ran == [1] and said == []
 
 
 def test_a_forked_process_has_no_thread(queue: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It drops the tasks, the running one among them."""
+    dropped: list[int] = []
+    tasks = [(lambda: None, lambda k=k: dropped.append(k)) for k in range(3)]  # type: ignore[misc]
     monkeypatch.setattr(background, "_thread", "the parent's")
-    monkeypatch.setattr(background, "_busy", True)
-    background._waiting.append(lambda: None)
+    monkeypatch.setattr(background, "_running", tasks[0])
+    background._waiting.extend(tasks[1:])
     before = background._condition
     background._begin_anew()
-    assert background._thread is None and not background._busy and not background._waiting
+    assert background._thread is None and background._running is None and not background._waiting
+    assert dropped == [0, 1, 2]
     assert background._condition is not before and background.wait_until_idle(0)
 
 

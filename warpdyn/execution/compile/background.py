@@ -1,16 +1,18 @@
 """Compilation in the background: a queue, and one thread that works through it.
 
 The thread waits for Clang's process most of the time, so that calls run meanwhile. It ends with the
-process: its compiler is killed, and unfinished work is dropped.
+process: its compiler is killed, and so is the process that writes a source. Unfinished work is
+dropped.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
+import subprocess
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from . import compiler_process
 from .announcements import say
@@ -21,20 +23,25 @@ LAST_WAIT = 2.0
 NICENESS = 10
 """Niceness of the compiler's process."""
 
+Task = Callable[[], object]
+
 _condition = threading.Condition()
-_waiting: deque[Callable[[], object]] = deque()
+_waiting: deque[tuple[Task, Task]] = deque()
+"""Tasks, and what to do if a fork drops them."""
+_running: tuple[Task, Task] | None = None
 _thread: threading.Thread | None = None
-_busy = False
+_process: subprocess.Popen[bytes] | None = None
 _ending = False
 
 
-def enqueue(task: Callable[[], object]) -> None:
-    """Run a task on the thread, after the tasks that are already waiting."""
+def enqueue(task: Task, dropped: Task = lambda: None) -> None:
+    """Run a task on the thread, after the tasks that are already waiting. A process that is forked
+    before the task has ended does not run it, and calls `dropped`."""
     global _thread
     with _condition:
         if _ending:
             return
-        _waiting.append(task)
+        _waiting.append((task, dropped))
         if _thread is None:
             _thread = threading.Thread(target=_work, name="warpdyn compile", daemon=True)
             _thread.start()
@@ -54,22 +61,42 @@ def in_background() -> bool:
 def wait_until_idle(timeout: float | None = None) -> bool:
     """Wait until all tasks are done; False if that takes longer than `timeout` seconds."""
     with _condition:
-        return _condition.wait_for(lambda: not _waiting and not _busy, timeout)
+        return _condition.wait_for(lambda: not _waiting and _running is None, timeout)
+
+
+def run_process(command: Sequence[str], content: bytes) -> bytes:
+    """The output of a process that the thread waits for, and that ends with this one; `content`: its input.
+    OSError, SubprocessError: it fails or is ended."""
+    global _process
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+    ) as process:
+        _process = process
+        if _ending:
+            process.kill()
+        output, _ = process.communicate(content)
+        _process = None
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return output
 
 
 def _work() -> None:
-    global _busy
+    global _running
     while True:
         with _condition:
-            _busy = False
+            _running = None
             _condition.notify_all()
             _condition.wait_for(lambda: _waiting or _ending)
             if _ending:
                 return
-            task = _waiting.popleft()
-            _busy = True
+            _running = _waiting.popleft()
         try:
-            task()
+            _running[0]()
         except Exception as error:
             if _ending:
                 return
@@ -83,6 +110,8 @@ def _end() -> None:
         _waiting.clear()
         _condition.notify_all()
     compiler_process.end_all()
+    if _process is not None:
+        _process.kill()
     if _thread is not None:
         _thread.join(LAST_WAIT)
 
@@ -91,11 +120,14 @@ atexit.register(_end)
 
 
 def _begin_anew() -> None:
-    """Forget the thread in a forked process, which does not have it."""
-    global _condition, _thread, _busy
+    """Forget the thread and its tasks in a forked process, which does not have them."""
+    global _condition, _thread, _running, _process
+    tasks = [*_waiting] if _running is None else [_running, *_waiting]
     _condition = threading.Condition()
-    _thread, _busy = None, False
+    _thread = _running = _process = None
     _waiting.clear()
+    for _, dropped in tasks:
+        dropped()
 
 
 if hasattr(os, "register_at_fork"):

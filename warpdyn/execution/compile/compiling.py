@@ -147,7 +147,8 @@ class Kernel:
         if waits and not self._is_enqueued and config.compile == "background":
             self.counts_calls, self._is_enqueued = False, True
             model = None if self.writer is None else self.writer.model()
-            background.enqueue(partial(_compile_now, ref(self), model))
+            enqueued = ref(self)
+            background.enqueue(partial(_compile_now, enqueued, model), partial(_drop, enqueued))
 
     def link(self) -> None:
         """Pass the addresses of the extra translation units to the loaded kernel, and later
@@ -207,6 +208,23 @@ class _Module:
             return SECONDS + SECONDS_PER_CHARACTER * self.length
         entries = sum(map(prod, self.kernel.source.results.values()))
         return NVRTC + NVRTC_PER_CHARACTER * self.length + NVRTC_PER_ENTRY * entries
+
+
+def _drop(reference: ref[Kernel]) -> None:
+    """Let the next launch ask for the kernel again, in a process that was forked before the thread
+    compiled it."""
+    kernel = reference()
+    if kernel is not None and not kernel.loaded:
+        kernel._is_enqueued = False
+        if kernel.interpreted is not None:
+            kernel.counts_calls = True
+            kernel.interpreted.before_next_launch(partial(_ask_again, reference))
+
+
+def _ask_again(reference: ref[Kernel]) -> None:
+    kernel = reference()
+    if kernel is not None:
+        kernel.compile_soon()
 
 
 def _compile_now(reference: ref[Kernel], model: object) -> None:

@@ -25,13 +25,16 @@ from .kernel import Command, refuse_surplus
 
 _Function = Callable[[int, int], None]
 
+LAUNCH = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+"""The C function of a launch, of (bounds, arguments)."""
+
 
 class Interpreter:
     """The loaded interpreter for one precision."""
 
     def __init__(self, address: int):
         self.address = address
-        self.function: _Function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address)
+        self.function: _Function = LAUNCH(address)
 
 
 class InterpretedProgram:
@@ -95,7 +98,22 @@ class InterpretedProgram:
     @property
     def is_compiled(self) -> bool:
         """True if launches run a compiled kernel."""
-        return bool(self._words[0])
+        return bool(self._words[2])
+
+    def before_next_launch(self, action: Callable[[], object]) -> None:
+        """Run a function once, before the next launch, whether Python or C makes it."""
+        bounds = self._address_of(self.bounds, np.int64)
+
+        def act_and_launch(_: int, arguments: int) -> None:
+            if self._words[0] == address:
+                self._words[0] = 0
+                action()
+            self.interpreter.function(bounds, arguments)
+
+        in_place_of_kernel = LAUNCH(act_and_launch)
+        self._held.append(in_place_of_kernel)
+        address = ctypes.cast(in_place_of_kernel, ctypes.c_void_p).value
+        self._words[0] = address
 
     def switch_to(self, command: Command) -> None:
         """Run the compiled kernel of this launch from now on. If this version of Warp does not

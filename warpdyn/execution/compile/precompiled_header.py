@@ -18,6 +18,7 @@ delete the cached header.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -139,3 +140,16 @@ def _fingerprint(target: str) -> str:
         stat = path.stat()
         digest.update(f"{path} {stat.st_size} {stat.st_mtime_ns}".encode())
     return digest.hexdigest()[:16]
+
+
+def _forget_folders() -> None:
+    """Forget the compiler's folders in a forked process: they belong to its parent, which still uses them,
+    and Python would delete them at the end of this process."""
+    folders = getattr(getattr(context, "runtime", None), "_pch_dirs", {})
+    for folder in folders.values():
+        folder._finalizer.detach()
+    folders.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_folders)

@@ -128,7 +128,8 @@ def write_in_child(
         bare = replace(program)  # without cached results
         content = pickle.dumps((bare, name, single, target), pickle.HIGHEST_PROTOCOL)
         command = [sys.executable, "-I", "-S", writer_child.__file__, str(niceness)]
-        done = subprocess.run(command, input=content, capture_output=True, cwd="/", check=True)
+        return background.run_process(command, content)
     except (OSError, subprocess.SubprocessError, pickle.PicklingError):
+        if background.is_ending():
+            raise
         return None
-    return done.stdout

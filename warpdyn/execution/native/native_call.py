@@ -51,7 +51,7 @@ def is_ready() -> bool:
         return True
     if not _asked:
         _asked.append(True)
-        background.enqueue(methods)
+        background.enqueue(methods, _asked.clear)
     return False
 
 
