@@ -68,12 +68,41 @@ def test_a_read_only_folder_is_detected(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(kernel_cache, "say", said.append)
     read_only = "/proc/self" if sys.platform == "linux" else str(tmp_path / "none")
     monkeypatch.setattr(wp.config, "kernel_cache_dir", read_only)
+    monkeypatch.setattr(kernel_cache.kernel_objects, "read_only", [])
     kernel_cache.start_kernel_cache.__wrapped__()
     assert len(said) == 1 and read_only in said[0]
     assert os.access(kernel_cache_directory(), os.W_OK)
     assert str(kernel_cache_directory()) != read_only
     kernel_cache.start_kernel_cache.__wrapped__()
     assert len(said) == 1
+
+
+IN_AN_IMAGE = """
+import sys
+import numpy as np
+import warpdyn as wd
+from warpdyn.execution.compile import kernel_cache, kernel_objects
+def refuse(*_):
+    raise OSError(30, "Read-only file system")
+if sys.argv[1] == "use":
+    kernel_cache._probe = kernel_objects._compile = refuse
+model, z = wd.load_robot("cartpole"), np.zeros((1, 2))
+print(wd.rnea(model, z, z, z).sum())
+wd.config.compile = "never"
+print(wd.crba(model, z).sum() > 0)
+"""
+"""One compiled call and one interpreted one. The second process can neither write nor compile."""
+
+
+def test_the_kernels_of_a_read_only_cache_are_used(tmp_path: Path) -> None:
+    """The interpreter is among them. A cache in which others can write is not used."""
+    changed = environment_with_header(tmp_path, WARPDYN_COMPILE="wait")
+    made, _ = run(IN_AN_IMAGE, changed, "make")
+    used, lines = run(IN_AN_IMAGE, changed, "use")
+    assert made == used == "0.0\nTrue\n" and "Read-only file system" in "".join(lines)
+    (tmp_path / "kernels" / wp.__version__).chmod(0o777)
+    with pytest.raises(AssertionError, match="Read-only file system"):
+        run(IN_AN_IMAGE, changed, "use")
 
 
 def test_only_an_empty_folder_that_others_can_write_is_closed(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ import warp as wp
 from warp._src import context
 
 from . import kernel_objects
-from .kernel_cache import KERNELS, kernel_cache_directory, start_kernel_cache
-from .kernel_objects import ObjectFiles
+from .kernel_cache import KERNELS, start_kernel_cache
+from .kernel_objects import ObjectFiles, place_in_cache
 
 FUNCTIONS = ("wp_compile_cpp", "wp_load_obj", "wp_lookup")
 """Functions of Warp's compiler library. Without them no object can be loaded."""
@@ -61,8 +61,7 @@ def load_object(name: str, source: str, function: str) -> int:
 def _place(name: str, source: str) -> ObjectFiles:
     target = wp.get_cpu_kernel_cache_key()
     digest = hashlib.sha256(f"{target} {LEVEL} {source}".encode()).hexdigest()[:16]
-    folder = kernel_cache_directory().absolute() / f"{KERNELS}{name}_{digest}"
-    return ObjectFiles(folder, f"{name}.o", f"{name}.json")
+    return place_in_cache(f"{KERNELS}{name}_{digest}", f"{name}.o", f"{name}.json")
 
 
 def _write_no_metadata(path: Path) -> None:

@@ -26,6 +26,9 @@ def start_kernel_cache() -> None:
         _probe(kernel_cache_directory())
     except OSError as error:
         folder = _folder_of_this_process(error)
+        cache = kernel_cache_directory().absolute()
+        if not sealed_files.distrust_folder(cache, link=True):
+            kernel_objects.read_only.append(cache)
         say(
             f"warning: Warp cannot keep compiled kernels in {wp.config.kernel_cache_dir} "
             f"({error.strerror}); this process compiles for itself alone, and so will the next. "

@@ -52,14 +52,30 @@ class ObjectFiles(NamedTuple):
         return self.folder / (self.object + HASHES)
 
 
+read_only: list[Path] = []
+"""A cache that cannot be written, such as that of a container's image, but read: its kernels are used, and
+new ones are in a folder of this process."""
+
+
 def place_of(module: Any, device: wp.Device) -> ObjectFiles:
     """The location of a Warp module's files in Warp's cache."""
-    folder = Path(str(wp.config.kernel_cache_dir)).absolute()
-    return ObjectFiles(
-        folder / module.get_module_identifier(BLOCK),
+    return place_in_cache(
+        module.get_module_identifier(BLOCK),
         module._get_compile_output_name(device, block_dim=BLOCK),
         module._get_meta_name(block_dim=BLOCK),
     )
+
+
+def place_in_cache(name: str, object_file: str, metadata: str) -> ObjectFiles:
+    """The location of files in a folder of Warp's cache: where they are, or else where they can be
+    written."""
+    writable = Path(str(wp.config.kernel_cache_dir)).absolute()
+    if wp.config.cache_kernels:
+        for cache in read_only:
+            place = ObjectFiles(cache / name, object_file, metadata)
+            if is_whole(place):
+                return place
+    return ObjectFiles(writable / name, object_file, metadata)
 
 
 def is_whole(place: ObjectFiles) -> bool:
