@@ -4,13 +4,14 @@ batch."""
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from array_kinds import host, make_array, usable
 from hashed_numbers import GAMMA, WORD, mix_bits, uniform
 
-from warpdyn.arrays import View
+from warpdyn.arrays import View, random_rows
 from warpdyn.arrays.libraries import library_of
 from warpdyn.arrays.random_rows import draw
 from warpdyn.arrays.views import view
@@ -49,6 +50,23 @@ def test_rotations_are_made_from_three_numbers() -> None:
             turns = (math.sin(2 * math.pi * c), math.cos(2 * math.pi * c))
             wanted[first + 2 : first + 4] = [math.sqrt(u) * x for x in turns]
         np.testing.assert_allclose(found[e], wanted, rtol=0, atol=1e-14)
+
+
+def test_the_cpu_needs_no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first call therefore waits for no compiler. Warp's kernel draws the same bits."""
+    width, firsts = 50, (1, 29, 46)
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("a kernel was launched")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(random_rows.wp, "launch", refuse)
+        found = [draw_rows(700, width, 3, firsts, x) for x in (np.float64, np.float32)]
+    for x in found:
+        out = np.full((700, width), np.nan, x.dtype)
+        limits = [-1.0] * width, [3.0] * width
+        random_rows._draw_with_kernel(view("out", out), *limits, firsts, 3)
+        np.testing.assert_array_equal(out, x)
 
 
 def test_numbers_do_not_depend_on_the_batch(dtype: np.dtype) -> None:
