@@ -1,4 +1,5 @@
-"""Variations of a model's numbers, drawn on the device of the array.
+"""Variations of a model's numbers, drawn on the device of the array; on the CPU by NumPy
+(`random_laws_on_host`).
 
 A row of `draws` is for one link or joint, an *owner*: the index of the law in `LAWS`, its two
 numbers, and 1 to scale or 0 to add. Number c of owner i of environment e is drawn from the hash of
@@ -15,14 +16,12 @@ from typing import Any, Literal, get_args
 import warp as wp
 
 from .protocol import View
+from .random_laws_on_host import LOG_UNIFORM, NORMAL, REACH, inertias, numbers, placements
 from .random_rows import uniform
 from .warp_arrays import copied_from_host
 
 Law = Literal["uniform", "log-uniform", "normal"]
 LAWS: tuple[Law, ...] = get_args(Law)
-LOG_UNIFORM, NORMAL = 1, 2
-REACH = 3.0
-"""Largest distance of normal numbers from the mean, in standard deviations."""
 WITHIN_REACH = wp.constant(wp.float64(math.erf(REACH / math.sqrt(2.0))))
 ROOT_TWO = wp.constant(wp.float64(math.sqrt(2.0)))
 
@@ -154,6 +153,24 @@ def vary(
     """
     if not out.shape[0]:
         return
+    if out.device == "cpu":
+        on_host = {draw_numbers: numbers, draw_inertias: inertias, draw_placements: placements}
+        on_host[kernel](out, nominal, draws, owner, owners, seed, *more)
+    else:
+        _vary_with_kernel(kernel, out, nominal, draws, owner, owners, seed, more, stream)
+
+
+def _vary_with_kernel(
+    kernel: wp.Kernel,
+    out: View,
+    nominal: Any,
+    draws: Any,
+    owner: Any,
+    owners: int,
+    seed: int,
+    more: Sequence[Any],
+    stream: Any = None,
+) -> None:
     # Warp wraps the memory of any library, so one kernel serves all of them.
     dtype, size = (wp.float32, 4) if out.single else (wp.float64, 8)
     strides = tuple(s * size for s in out.strides)

@@ -13,12 +13,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import warp as wp
 
 from .protocol import View
+from .random_on_host import SPLITMIX, draw_on_host
 
-SPLITMIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 GAMMA, FIRST, SECOND = (wp.constant(wp.uint64(x)) for x in SPLITMIX)
 TURN = wp.constant(wp.float64(6.283185307179586))
 UNIT = wp.constant(wp.float64(2.0**-53))
@@ -75,62 +74,6 @@ def draw_rows(
             out[e, k + 3] = out.dtype(s * wp.cos(c))
 
 
-ENTRIES = 1 << 14
-"""Number of entries that NumPy draws at a time; their hashes stay in the processor's cache."""
-
-
-def _draw_on_host(
-    out: View, lower: Sequence[float], upper: Sequence[float], quaternions: Sequence[int], seed: int
-) -> None:
-    """What `draw_rows` draws, with NumPy."""
-    count, width = out.shape
-    rows = np.asarray(_Memory(out))
-    of_rotations = [k + n for k in quaternions for n in range(4)]
-    low, high = np.array(lower, float), np.array(upper, float)
-    low[of_rotations] = high[of_rotations] = 0.0  # they may be infinite
-    key = _mix_on_host(np.array([(seed + SPLITMIX[0]) % 2**64], np.uint64))
-    columns = np.arange(width, dtype=np.uint64)
-    step = max(1, ENTRIES // width)
-    for first in range(0, count, step):
-        e = np.arange(first, min(first + step, count), dtype=np.uint64)[:, None]
-        i = (e * np.uint64(width) + columns) * np.uint64(3)
-        x = low + _uniform_on_host(key, i) * (high - low)
-        for k in quaternions:
-            a, b, c = (_uniform_on_host(key, i[:, k] + np.uint64(n)) for n in range(3))
-            for angle, radius, at in ((b, 1.0 - a, k), (c, a, k + 2)):
-                turn, root = 2.0 * np.pi * angle, np.sqrt(radius)
-                x[:, at], x[:, at + 1] = root * np.sin(turn), root * np.cos(turn)
-        rows[first : first + step] = x
-
-
-def _mix_on_host(x: np.ndarray) -> np.ndarray:
-    """`mix_bits` of an array. NumPy's products of whole numbers in arrays wrap around."""
-    first, second = map(np.uint64, SPLITMIX[1:])
-    y = (x ^ (x >> np.uint64(30))) * first
-    y = (y ^ (y >> np.uint64(27))) * second
-    return y ^ (y >> np.uint64(31))
-
-
-def _uniform_on_host(key: np.ndarray, i: np.ndarray) -> np.ndarray:
-    """`uniform` of an array of numbers. `key`: the mixed seed."""
-    z = _mix_on_host(key + (i + np.uint64(1)) * np.uint64(SPLITMIX[0]))
-    return (z >> np.uint64(11)).astype(float) * 2.0**-53
-
-
-class _Memory:
-    """The memory of a view in the form that NumPy reads."""
-
-    def __init__(self, view: View):
-        size = 4 if view.single else 8
-        self.__array_interface__ = {
-            "data": (view.address, False),
-            "shape": view.shape,
-            "strides": tuple(stride * size for stride in view.strides),
-            "typestr": f"=f{size}",
-            "version": 3,
-        }
-
-
 @lru_cache(maxsize=2)
 def _kernel(single: bool) -> wp.Kernel:
     rows = wp.array2d(dtype=wp.float32 if single else wp.float64)
@@ -154,7 +97,7 @@ def draw(
     if not count or not width:
         return
     if out.device == "cpu":
-        _draw_on_host(out, lower, upper, quaternions, seed)
+        draw_on_host(out, lower, upper, quaternions, seed)
     else:
         _draw_with_kernel(out, lower, upper, quaternions, seed, stream)
 

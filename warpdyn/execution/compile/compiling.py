@@ -218,13 +218,7 @@ def _drop(reference: ref[Kernel]) -> None:
         kernel._is_enqueued = False
         if kernel.interpreted is not None:
             kernel.counts_calls = True
-            kernel.interpreted.before_next_launch(partial(_ask_again, reference))
-
-
-def _ask_again(reference: ref[Kernel]) -> None:
-    kernel = reference()
-    if kernel is not None:
-        kernel.compile_soon()
+            kernel.interpreted.before_next_launch(kernel.compile_soon)
 
 
 def _compile_now(reference: ref[Kernel], model: object) -> None:
