@@ -42,7 +42,7 @@ class Config:
     compile: Compile
     """When CPU kernels are compiled. "background": the first calls are interpreted, a thread compiles
     the kernel meanwhile, and later calls run it, with the same results to the last bit. "wait": the
-    first call waits for the compiler. "never": all calls are interpreted, which takes 1 to 3 times as
+    first call waits for the compiler. "never": all calls are interpreted, which takes 1 to 5 times as
     long for large batches. WARPDYN_COMPILE."""
 
     compile_device: CompileDevice
