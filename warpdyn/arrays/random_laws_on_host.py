@@ -29,7 +29,7 @@ def numbers(
 ) -> None:
     """nominal * factor, one factor for all numbers of an owner, or nominal + a number for each."""
     found, first = array_of(out), np.asarray(nominal, float)
-    drawn = _drawn(out.shape[0], draws, owner, owners, seed, first.shape[1])
+    drawn = _numbers_by_law(out.shape[0], draws, owner, owners, seed, first.shape[1])
     scales = np.asarray(draws, float)[:, 3, None] == 1.0
     found[...] = np.where(scales, first * drawn[..., :1], first + drawn)
 
@@ -49,11 +49,11 @@ def inertias(
     density."""
     found, (xx, xy, xz, yy, yz, zz) = array_of(out), np.asarray(nominal, float).T
     envs, mass = out.shape[0], np.asarray(masses, float)
-    ratio = _drawn(envs, mass_draws, owner, owners, mass_seed, 1)[..., 0]
+    ratio = _numbers_by_law(envs, mass_draws, owner, owners, mass_seed, 1)[..., 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         added = np.where(mass > 0.0, 1.0 + ratio / mass, 1.0)
     ratio = np.where(np.asarray(mass_draws, float)[:, 3] == 0.0, added, ratio)
-    x, y, z = np.moveaxis(_drawn(envs, draws, owner, owners, seed, 3), -1, 0)
+    x, y, z = np.moveaxis(_numbers_by_law(envs, draws, owner, owners, seed, 3), -1, 0)
     trace = 0.5 * (xx + yy + zz)
     a, b, c = x * (trace - xx), y * (trace - yy), z * (trace - zz)
     found[..., 0], found[..., 3], found[..., 5] = ratio * (b + c), ratio * (a + c), ratio * (a + b)
@@ -75,8 +75,8 @@ def placements(
     """x y z moved along the parent's axes, qx qy qz qw rotated by a vector in the joint's axes."""
     found, first = array_of(out), np.asarray(nominal, float)
     envs = out.shape[0]
-    found[..., :3] = first[:, :3] + _drawn(envs, draws, owner, owners, seed, 3)
-    half = 0.5 * np.moveaxis(_drawn(envs, tilts, owner, owners, tilt_seed, 3), -1, 0)
+    found[..., :3] = first[:, :3] + _numbers_by_law(envs, draws, owner, owners, seed, 3)
+    half = 0.5 * np.moveaxis(_numbers_by_law(envs, tilts, owner, owners, tilt_seed, 3), -1, 0)
     angle = np.sqrt(half[0] * half[0] + half[1] * half[1] + half[2] * half[2])
     turns = angle > 1e-12
     x, y, z = half * np.where(turns, np.sin(angle) / np.where(turns, angle, 1.0), 1.0)
@@ -87,7 +87,7 @@ def placements(
     found[..., 6] = d * w - a * x - b * y - c * z
 
 
-def _drawn(
+def _numbers_by_law(
     envs: int, draws: Rows, owner: Sequence[int], owners: int, seed: int, components: int
 ) -> np.ndarray:
     """Numbers (envs, k, components) by the laws in rows of `draws`."""

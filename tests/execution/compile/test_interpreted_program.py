@@ -176,10 +176,10 @@ def nested_loops(depth: int) -> Any:
         return wd.kernels.repeat(2 if level < 3 else 1, step, [x])[0] if level else 1.5 * x
 
     @wd.kernel
-    def nested(robot: Any, q: Any) -> Any:
+    def loops(robot: Any, q: Any) -> Any:
         return nest(depth, q[0])
 
-    return nested
+    return loops
 
 
 def test_interpreted_loops_may_be_nested(model: wd.Model, policy: Any) -> None:

@@ -112,7 +112,7 @@ class InterpretedProgram:
 
         in_place_of_kernel = LAUNCH(act_and_launch)
         self._held.append(in_place_of_kernel)
-        address = ctypes.cast(in_place_of_kernel, ctypes.c_void_p).value
+        address = ctypes.cast(in_place_of_kernel, ctypes.c_void_p).value or 0
         self._words[0] = address
 
     def switch_to(self, command: Command) -> None:
