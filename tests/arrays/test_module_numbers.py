@@ -12,10 +12,13 @@ NUMBERS = {
         "BLOCK": 16,
         "LOOP_BLOCK": 512,
     },
-    "random_laws": {
+    "random_laws_on_host": {
         "LOG_UNIFORM": 1,
         "NORMAL": 2,
         "REACH": 3.0,
+    },
+    "random_on_host": {
+        "ENTRIES": 16384,
     },
     "random_rows": {
         "PLAIN": 0,
