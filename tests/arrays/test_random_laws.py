@@ -14,12 +14,12 @@ from hashed_numbers import uniform
 from warpdyn.algebra.quaternions import quaternion_exp, quaternion_product
 from warpdyn.arrays.random_laws import (
     LAWS,
-    REACH,
     draw_inertias,
     draw_numbers,
     draw_placements,
     vary,
 )
+from warpdyn.arrays.random_laws_on_host import REACH
 from warpdyn.arrays.views import view
 
 ENVS, OWNERS = 2000, 5
@@ -224,4 +224,4 @@ def test_numbers_are_drawn_on_the_stream_of_the_launch(device: str) -> None:
 
 
 def test_documented_numbers() -> None:
-    check_numbers("arrays.random_laws", REACH=3.0)
+    check_numbers("arrays.random_laws_on_host", REACH=3.0)

@@ -16,13 +16,21 @@ from typing import Any, Literal, get_args
 import warp as wp
 
 from .protocol import View
-from .random_laws_on_host import LOG_UNIFORM, NORMAL, REACH, inertias, numbers, placements
+from .random_laws_on_host import (
+    LOG_UNIFORM,
+    NORMAL,
+    WITHIN_REACH,
+    inertias,
+    numbers,
+    placements,
+)
+from .random_on_host import ENTRIES, array_of
 from .random_rows import uniform
 from .warp_arrays import copied_from_host
 
 Law = Literal["uniform", "log-uniform", "normal"]
 LAWS: tuple[Law, ...] = get_args(Law)
-WITHIN_REACH = wp.constant(wp.float64(math.erf(REACH / math.sqrt(2.0))))
+PROBABILITY = wp.constant(wp.float64(WITHIN_REACH))
 ROOT_TWO = wp.constant(wp.float64(math.sqrt(2.0)))
 
 
@@ -36,7 +44,7 @@ def draw_by_law(
     if law == LOG_UNIFORM:
         return a * wp.pow(b / a, u)
     if law == NORMAL:
-        return a + b * ROOT_TWO * wp.erfinv((wp.float64(2.0) * u - wp.float64(1.0)) * WITHIN_REACH)
+        return a + b * ROOT_TWO * wp.erfinv((wp.float64(2.0) * u - wp.float64(1.0)) * PROBABILITY)
     return a + u * (b - a)
 
 
@@ -155,7 +163,11 @@ def vary(
         return
     if out.device == "cpu":
         on_host = {draw_numbers: numbers, draw_inertias: inertias, draw_placements: placements}
-        on_host[kernel](out, nominal, draws, owner, owners, seed, *more)
+        found = array_of(out)
+        step = max(1, ENTRIES // (out.shape[1] * out.shape[2]))
+        for first in range(0, len(found), step):
+            rows = found[first : first + step]
+            on_host[kernel](rows, first, nominal, draws, owner, owners, seed, *more)
     else:
         _vary_with_kernel(kernel, out, nominal, draws, owner, owners, seed, more, stream)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ..arrays import Array, Library, random_laws, views
+from ..arrays import Array, Library, random_laws, random_laws_on_host, views
 from ..arrays.random_laws import Law
 from ..execution.compile.kernel_cache import start_kernel_cache
 from ..execution.request.call import STANDARD_GRAVITY
@@ -40,7 +40,10 @@ class Draw:
         """The smallest and the largest number that can be drawn."""
         if self.law != "normal":
             return self.a, self.b
-        return self.a - random_laws.REACH * self.b, self.a + random_laws.REACH * self.b
+        return (
+            self.a - random_laws_on_host.REACH * self.b,
+            self.a + random_laws_on_host.REACH * self.b,
+        )
 
     @property
     def row(self) -> list[float]:
