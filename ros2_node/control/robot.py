@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .commands.torque_output import FLOAT_TIME, TorqueOutput, command_joints, finite
+from .blend_spacing import FLOAT_TIME
+from .commands.torque_output import TorqueOutput, command_joints, finite
 from .efforts.effort_watch import UNGUARDED, EffortWatch
 from .efforts.external_torques import ExternalTorques
 from .references.setpoint import Point

@@ -5,6 +5,7 @@ from __future__ import annotations
 from module_numbers import module_numbers
 
 NUMBERS = {
+    "control.blend_spacing": {"FLOAT_TIME": 0.05},
     "control.commands.bumpless_transfer": {"STEPS": 16, "MOST_FADES": 64},
     "control.commands.torque_output": {
         "STOP_TIME": 0.2,
@@ -13,7 +14,6 @@ NUMBERS = {
         "POLICY_RISE_TIME": 0.005,
         "SATURATED": 0.2,
         "STOP_PERIOD": 0.01,
-        "FLOAT_TIME": 0.05,
     },
     "control.efforts.effort_watch": {"LEAST_POSES": 3},
     "control.efforts.external_torques": {"SMALLEST_SINGULAR_VALUE": 0.02},
@@ -65,7 +65,7 @@ NUMBERS = {
     },
     "control.safety.watchdog_clock": {"QUIET": 0.5},
     "control.states.base_state": {"BOUND": 1e4, "ROUNDING": 0.02},
-    "control.states.external_wrench": {"WRENCH_BOUND": 1e4, "STEP_TIME": 0.05},
+    "control.states.external_wrench": {"WRENCH_BOUND": 1e4},
     "control.states.finite_difference": {"LEAST_INTERVAL": 5e-4, "BACKWARDS": 0.002},
     "control.states.joint_states": {
         "POSITION_BOUND": 1e4,

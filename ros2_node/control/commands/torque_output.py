@@ -9,6 +9,7 @@ import numpy as np
 
 from warpdyn.model import Model
 
+from ..blend_spacing import BlendSpacing
 from ..settings.node_settings import Settings
 from ..settings.parameter import per_joint
 from ..states.low_pass import LowPass
@@ -25,9 +26,6 @@ time [s], 0.02 or, under a policy, whose targets step, 0.005. Commands of tracki
 laws use a hundredth of this rate, and up to all of it with velocity noise of 10 mrad/s at 1 kHz.
 Those of a walking policy use half of it at 250 Hz. One wrong message at 1 kHz changes a command by
 at most a twentieth of the limit (a fifth under a policy)."""
-FLOAT_TIME = 0.05
-"""Time in which commands change to gravity torques at a collision, to rest at the end of a
-reference or at a joint's limit, and when an external wrench appears or disappears [s]."""
 SATURATED = 0.2
 """Commands that stay at an effort limit for longer than this cause a warning [s]."""
 STOP_PERIOD = 0.01
@@ -66,8 +64,7 @@ class TorqueOutput:
         ~/enable."""
         self._computed, self._begins = 0.0, True
         """The time of the last command, and True if the next one is the first after ~/enable."""
-        self._begun = -np.inf
-        """The time of the last command at which `may_begin_at_last` was true [s]."""
+        self._changes = BlendSpacing()
         self._stop_from: float | None = None
         self._stop_command = np.zeros(len(self.joints))
         self._stop_action, self._stop_ramp = settings.stale_action, 0.0
@@ -143,13 +140,8 @@ class TorqueOutput:
         self.blend(longest)
 
     def may_begin_at_last(self) -> bool:
-        """True if a change of parameters may begin at the last command. It must not within
-        FLOAT_TIME after another one: such changes in every cycle would keep the commands constant
-        while the robot moves."""
-        if 0.0 <= self._computed - self._begun < FLOAT_TIME:
-            return False
-        self._begun = self._computed
-        return True
+        """True if a change of parameters may begin at the last command (`BlendSpacing`)."""
+        return self._changes.may_blend(self._computed)
 
     @property
     def pending(self) -> Transfer | None:

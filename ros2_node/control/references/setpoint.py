@@ -10,7 +10,7 @@ import numpy as np
 
 from warpdyn.model import Model
 
-from ..commands.torque_output import FLOAT_TIME
+from ..blend_spacing import BlendSpacing
 from ..safety.position_limits import position_limits
 from ..settings.node_settings import Settings
 from ..settings.parameter import per_joint
@@ -90,8 +90,7 @@ class Setpoint:
         """Joints whose last wanted positions were beyond their limits."""
         self.has_crossed = False
         """True if the last reference begins or ends beyond a limit, so that velocities jump."""
-        self._jumped = -np.inf
-        """The last time at which `may_blend` was true [s]."""
+        self._jumps_apart = BlendSpacing()
         self._names = {column: name for name, column in self._v_of.items()}
 
     def change(self, settings: Settings, tracked: bool = False) -> None:
@@ -278,12 +277,8 @@ class Setpoint:
         return moved
 
     def may_blend(self, now: float) -> bool:
-        """True if a jump may blend the commands. It must not within FLOAT_TIME after another one:
-        commands that begin at the last one with each reference would not follow the robot."""
-        if now - self._jumped < FLOAT_TIME:
-            return False
-        self._jumped = now
-        return True
+        """True if a jump may blend the commands (`BlendSpacing`)."""
+        return self._jumps_apart.may_blend(now)
 
     def track(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> None:
         """Add kp (q_ref - q) + kd (v_ref - v) to the accelerations of the tracked joints that have

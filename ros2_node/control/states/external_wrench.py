@@ -9,13 +9,12 @@ import numpy as np
 
 from warpdyn.model import Model
 
+from ..blend_spacing import BlendSpacing
 from ..settings.node_settings import Settings
 from .state import State
 
 WRENCH_BOUND = 1e4
 """A wrench beyond this cannot be right [N, N·m]."""
-STEP_TIME = 0.05
-"""Time in which the commands blend a wrench in or out [s]."""
 
 
 class ExternalWrench:
@@ -32,8 +31,7 @@ class ExternalWrench:
         self._row: int | None = None
         self._is_new = False
         """True if a wrench has appeared since the last `refresh`."""
-        self._stepped = -np.inf
-        """The last time at which `refresh` was true [s]."""
+        self._spacing = BlendSpacing()
         self.active = False
         """False if `refresh` has nothing to do."""
 
@@ -57,21 +55,14 @@ class ExternalWrench:
         return None
 
     def refresh(self, now: float, timeout: float) -> bool:
-        """Remove a wrench that is no longer fresh. Returns true if a wrench has appeared or
-        disappeared, so that the torques jump.
-
-        Wrenches that appear on one link after the other do not count again within STEP_TIME:
-        commands that begin at the last one with each wrench would not follow the robot.
-        """
-        has_stepped = self._is_new and now - self._stepped >= STEP_TIME
-        self._is_new = False
-        if self._row is not None and now - self.arrived > timeout:
+        """Remove a wrench that is no longer fresh. Returns true if the torques jump and may blend:
+        at each wrench that disappears, and at wrenches that appear (`BlendSpacing`)."""
+        has_expired = self._row is not None and now - self.arrived > timeout
+        if has_expired:
             self.clear()
-            has_stepped = True
+        has_appeared, self._is_new = self._is_new and not has_expired, False
         self.active = self._row is not None
-        if has_stepped:
-            self._stepped = now
-        return has_stepped
+        return has_expired or (has_appeared and self._spacing.may_blend(now))
 
     def clear(self) -> None:
         """Remove the wrench."""

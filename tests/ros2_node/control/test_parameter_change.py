@@ -7,7 +7,7 @@ import pytest
 from fleets import MODEL, Q, feed, launch, panda_fleet, panda_settings
 
 import warpdyn as wd
-from ros2_node.control.commands.torque_output import FLOAT_TIME
+from ros2_node.control.blend_spacing import FLOAT_TIME
 from ros2_node.control.safety.gate import GateEvent, Phase
 
 CYCLE = 0.01

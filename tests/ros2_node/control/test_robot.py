@@ -19,7 +19,8 @@ from fleets import (
 )
 
 import warpdyn as wd
-from ros2_node.control.commands.torque_output import FLOAT_TIME, LAST_COMMANDS
+from ros2_node.control.blend_spacing import FLOAT_TIME
+from ros2_node.control.commands.torque_output import LAST_COMMANDS
 from ros2_node.control.fleet import Fleet
 from ros2_node.control.safety.gate import EXPLAINED, STOPPING, Phase
 from ros2_node.control.safety.status import Status

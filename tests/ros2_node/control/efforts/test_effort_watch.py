@@ -10,7 +10,7 @@ from fleets import MODEL, Q, fault_of, launch
 from watched_efforts import HELD, PUSH, go, watched_fleet  # noqa: F401  a fixture
 
 import warpdyn as wd
-from ros2_node.control.commands.torque_output import FLOAT_TIME
+from ros2_node.control.blend_spacing import FLOAT_TIME
 from ros2_node.control.safety.gate import Phase
 from ros2_node.control.safety.status import Status
 
