@@ -66,7 +66,12 @@ NUMBERS = {
     "control.safety.watchdog_clock": {"QUIET": 0.5},
     "control.states.base_state": {"BOUND": 1e4, "ROUNDING": 0.02},
     "control.states.external_wrench": {"WRENCH_BOUND": 1e4},
-    "control.states.finite_difference": {"LEAST_INTERVAL": 5e-4, "BACKWARDS": 0.002},
+    "control.states.finite_difference": {
+        "LEAST_INTERVAL": 5e-4,
+        "BACKWARDS": 0.002,
+        "LONGEST_WAIT": 0.02,
+        "MISTRUST": 1.0,
+    },
     "control.states.joint_states": {
         "POSITION_BOUND": 1e4,
         "MIMIC_TOLERANCE": 0.01,

@@ -11,6 +11,12 @@ LEAST_INTERVAL = 5e-4
 stamp, or a burst of messages, is larger than the time between them."""
 BACKWARDS = 2e-3
 """Stamps that run backwards by less than this are noise as well [s]."""
+LONGEST_WAIT = 0.02
+"""Longest time for which positions wait for a stamp that advances [s]: stamps of Windows advance
+every 16 ms."""
+MISTRUST = 1.0
+"""Time for which stamps count for nothing after they have run backwards, stood still or jumped
+[s]."""
 
 Index = np.ndarray | slice
 
@@ -28,6 +34,8 @@ class FiniteDifference:
         self._at = np.full(len(bound), np.nan)
         """Arrival time of the previous position [s]; NaN if there is none."""
         self._stamp = np.zeros(len(bound), dtype=np.int64)
+        self._strayed = np.full(len(bound), -np.inf)
+        """The last time at which a stamp contradicted the arrivals [s]."""
         self._known = np.zeros(len(bound), dtype=bool)
         """Coordinates with a previous velocity, from which the low pass starts."""
 
@@ -35,6 +43,7 @@ class FiniteDifference:
         """Start again, for example after a jump of the clock."""
         self._at[:] = np.nan
         self._stamp[:] = 0
+        self._strayed[:] = -np.inf
 
     def speed(
         self, columns: Index, p: np.ndarray, stamp: int, now: float, longest: float, cutoff: float
@@ -45,9 +54,7 @@ class FiniteDifference:
         the previous positions are older than `longest` [s]. cutoff: of the low pass [Hz]; 0 = none.
         """
         before, old = self._stamp[columns], self._v[columns]
-        passed = np.where(
-            (stamp > 0) & (before > 0), (stamp - before) * 1e-9, now - self._at[columns]
-        )
+        passed = self._time_since_last(columns, stamp, now, longest)
         waits = (passed > -BACKWARDS) & (passed < LEAST_INTERVAL)
         usable = (passed >= LEAST_INTERVAL) & (passed <= longest)
         time = np.where(usable, passed, 1.0)
@@ -64,6 +71,25 @@ class FiniteDifference:
         self._known[columns] = np.where(waits, self._known[columns], usable)
         self._v[columns] = speed
         return speed
+
+    def _time_since_last(
+        self, columns: Index, stamp: int, now: float, longest: float
+    ) -> np.ndarray:
+        """The time since the previous positions [s].
+
+        Stamps contradict the arrivals where they run backwards, stand still, or jump ahead by more
+        than `longest` between positions that arrive within this time: a clock was set, or two
+        clocks stamp the same joint. A velocity of zero would then take the damping away.
+        """
+        before = self._stamp[columns]
+        has_stamps = (stamp > 0) & (before > 0)
+        by_stamps, by_arrivals = (stamp - before) * 1e-9, now - self._at[columns]
+        waits_long = (by_stamps < LEAST_INTERVAL) & (by_arrivals > LONGEST_WAIT)
+        strays = has_stamps & ((by_stamps <= -BACKWARDS) | (by_stamps > longest) | waits_long)
+        strays &= by_arrivals <= longest
+        self._strayed[columns] = np.where(strays, now, self._strayed[columns])
+        no_stamps = (now - self._strayed[columns] <= MISTRUST) & (by_arrivals <= longest)
+        return np.where(has_stamps & ~no_stamps, by_stamps, by_arrivals)
 
 
 def short_way(step: np.ndarray, turns: np.ndarray) -> np.ndarray:

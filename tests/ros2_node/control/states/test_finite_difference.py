@@ -114,7 +114,7 @@ def test_the_low_pass_is_of_first_order():
     np.testing.assert_allclose(found, expected)
 
 
-def test_old_or_backward_stamps_give_zero_velocity():
+def test_old_or_backward_positions_give_zero_velocity():
     """The next difference restarts."""
     difference = of_one()
     stamps = [1000, 1010, 1200, 1210, 1150, 1160]
@@ -175,17 +175,28 @@ def test_a_pushed_arm_with_difference_velocities_comes_to_rest(stamped):
 
 
 @pytest.mark.parametrize(
-    ("later", "speed"),
-    [(0.4, 1.0), (0.6, 2.0), (-1.9, 1.0), (-2.1, 0.0), (100.0, 2.0), (100.1, 0.0)],
+    ("later", "arrival", "speed"),
+    [
+        (0.4, 0.0, 1.0),
+        (0.6, 0.0, 2.0),
+        (-1.9, 0.0, 1.0),
+        (-2.1, 0.0, 1.0),
+        (-2.1, 4.0, -1.05),
+        (100.0, 0.0, 2.0),
+        (100.1, 0.0, 1.0),
+        (100.1, 100.0, 2.002),
+        (100.1, 100.1, 0.0),
+    ],
 )
-def test_close_stamps_wait_and_old_positions_restart(later, speed):
+def test_close_stamps_wait_and_old_positions_restart(later, arrival, speed):
     """Stamps less than 0.5 ms apart, or back by less than 2 ms, wait for the next one. Positions
-    older than the timeout give zero."""
+    older than the timeout give zero. Arrivals count in place of stamps that contradict them."""
     difference = of_one()
     stamps = [1000.0, 1010.0, 1010.0 + later]
     positions = [0.0, 0.01, 0.01 + 2e-3 * later]
-    for p, stamp in zip(positions, stamps, strict=True):
-        found = difference.speed(ALL, np.array([p]), round(1e6 * stamp), 9.0, 0.1, 0.0)
+    arrivals = [9.0, 9.0, 9.0 + 1e-3 * arrival]
+    for p, stamp, now in zip(positions, stamps, arrivals, strict=True):
+        found = difference.speed(ALL, np.array([p]), round(1e6 * stamp), now, 0.1, 0.0)
     np.testing.assert_allclose(found, speed, atol=1e-9)
 
 
@@ -208,10 +219,52 @@ def test_all_columns_become_a_slice():
 
 def test_a_stamp_of_one_nanosecond_is_valid():
     """Only zero means that there is no stamp."""
-    for stamps, speed in (((1, 10 * MILLISECOND + 1), 1.0), ((5 * MILLISECOND, 1), 0.0)):
-        found = computed_velocities(of_one(), [9.0, 9.01], stamps)
-        np.testing.assert_allclose(found, [0.0, speed], atol=1e-9)
     difference = of_one()
     difference.speed(ALL, np.zeros(1), 1, 9.0, 0.1, 0.0)
     late = difference.speed(ALL, np.array([0.01]), 10 * MILLISECOND + 1, 9.0, 0.1, 0.0)
     np.testing.assert_allclose(late, 1.0)
+
+
+def tracked_velocities(stamps, cutoff=0.0, speed=1.0):
+    """The velocities computed for a constant speed, from positions every 5 ms with these stamps."""
+    times = 5.0 + 5e-3 * np.arange(len(stamps))
+    return computed_velocities(of_one(), times, stamps, speed, cutoff)
+
+
+@pytest.mark.parametrize("step", [-5.0, -0.5, -0.02, 0.5, 5.0])
+def test_a_clock_that_is_set_does_not_change_the_velocity(step):
+    """The time between arrivals counts where stamps go back, or on by more than the timeout."""
+    later = 100.0 + step + 5e-3 * np.arange(20, 60)
+    stamps = [round(1e9 * t) for t in [*(100.0 + 5e-3 * np.arange(20)), *later]]
+    np.testing.assert_allclose(tracked_velocities(stamps)[1:], 1.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("ahead", [5.0, 0.5, 0.05, 0.02, 0.01])
+def test_two_clocks_in_turn_give_the_true_velocity(ahead):
+    """Two drivers publish the same joint. Stamps that run back count for nothing for a second."""
+    stamps = [round(1e9 * (100.0 + 5e-3 * k + ahead * (k % 2))) for k in range(100)]
+    np.testing.assert_allclose(tracked_velocities(stamps)[3:], 1.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("resolution", [1.0, 1000.0])
+def test_stamps_that_stand_still_do_not_stop_the_velocity(resolution):
+    """Positions wait at most 20 ms for a stamp that advances. A driver may have stamps of whole
+    seconds, or always the same."""
+    times = 100.0 + 5e-3 * np.arange(1000)
+    stamps = [round(1e9 * resolution * (1.0 + t // resolution)) for t in times]
+    np.testing.assert_allclose(tracked_velocities(stamps)[6:], 1.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("resolution", [0.002, 0.01, 0.0156])
+def test_coarse_stamps_give_the_true_velocity(resolution):
+    """Stamps that advance in steps of up to 16 ms count."""
+    times = 100.0 + 1e-3 * np.arange(1000)
+    stamps = [round(1e9 * resolution * (t // resolution)) for t in times]
+    found = computed_velocities(of_one(), times, stamps, 1.0, 20.0)[100:]
+    assert np.abs(found - 1.0).max() < 0.1 and abs(found.mean() - 1.0) < 0.03
+
+
+def test_old_positions_give_no_velocity_whatever_the_stamps_show():
+    """Stamps run back after a pause that is longer than the timeout."""
+    found = computed_velocities(of_one(), [5.0, 5.01, 5.2], [9 * 10**9, 9_010_000_000, 10**9])
+    np.testing.assert_allclose(found, [0.0, 1.0, 0.0])

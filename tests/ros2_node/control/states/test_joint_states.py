@@ -136,7 +136,7 @@ def test_finite_differences_use_stamps_or_else_arrivals():
     np.testing.assert_allclose(states.v[:7], 0.5)
     assert states.v[7] == 2.0 * 0.2, "twice the velocity limit is the most that is believed"
     states.read(NAMES, array("d", [0.0] * 8), (), 1_010_000_000, 5.002)
-    assert not states.v.any(), "stamps backwards: no velocity"
+    assert (states.v[:7] < 0.0).all(), "stamps backwards: the arrivals count"
     states.forget()
     states.read(NAMES, step, (), 0, 5.003)
     assert not states.v.any(), "a jump of the clock: no velocity"
