@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator
 from warpdyn.codegen.escapes import string_literal
 
 from ..control import robot_references
-from ..control.commands.bumpless_transfer import MOST_FADES, STEPS
 from ..control.blend_spacing import FLOAT_TIME
+from ..control.commands.bumpless_transfer import MOST_FADES, STEPS
 from ..control.commands.torque_output import LAST_COMMANDS, RISE_TIME, STOP_TIME
 from ..control.safety import joint_limits
 from ..control.safety.gate import (

@@ -121,6 +121,7 @@ class EffortWatch:
             self.efforts.command(self._columns, command)
         else:
             self.efforts.read(effort)
+        self.efforts.known &= ~self._states.resting_joints(now)
         dt = self.efforts.time_since_last(stamp, now)
         if dt is None:
             return

@@ -11,8 +11,9 @@ import numpy as np
 from warpdyn.model import Model
 
 from ..settings.node_settings import Settings
+from .finite_difference import Index
 from .joint_states import JointStates
-from .low_pass import LowPass
+from .low_pass import LONGEST_STEP, LowPass
 from .state import State
 
 
@@ -20,8 +21,10 @@ class FilteredStates(JointStates):
     """Joint states with the low passes `position_filter` and `velocity_filter`. `state` gets
     filtered positions and velocities; the checks use the unfiltered messages.
 
-    Here q and v are those of the messages. The time between two messages is that of their stamps, or of their arrivals
-    where the stamps do not advance.
+    Here q and v are those of the messages. A message filters its own joints, because arm and
+    gripper may publish with different clocks. The time between two messages of a joint is that of
+    their stamps, or of their arrivals where the stamps do not advance, or advance by more than the
+    longest step of a filter.
     """
 
     def __init__(
@@ -33,8 +36,13 @@ class FilteredStates(JointStates):
         turns = self._continuous if self._continuous.any() else None
         self._position = _low_pass(settings.position_filter, model.nq, turns)
         self._velocity = _low_pass(settings.velocity_filter, model.nv, None)
+        if self._position is not None:
+            self._position.value[:] = self.q
         self._into = state
-        self._last_stamp, self._last_arrival = 0, -np.inf
+        self._stamp = np.zeros(model.nq, dtype=np.int64)
+        """Stamp of each coordinate's last message [ns]."""
+        self._at = np.full(model.nq, -np.inf)
+        """Arrival of each coordinate's last message [s]."""
 
     def take(
         self,
@@ -46,15 +54,28 @@ class FilteredStates(JointStates):
     ) -> str | None:
         """Check one message and write its filtered positions and velocities."""
         reason = super().take(names, position, velocity, stamp, now)
-        if reason is not None:
+        m = self.recent
+        if reason is not None or m is None:
             return reason
-        by_stamps = stamp > self._last_stamp > 0
-        passed = (stamp - self._last_stamp) * 1e-9 if by_stamps else now - self._last_arrival
-        self._last_stamp, self._last_arrival = stamp, now
-        q, v = self._position, self._velocity
-        self._into.q[:] = self.q if q is None else q.follow(self.q, passed)
-        self._into.v[:] = self.v if v is None else v.follow(self.v, passed)
+        columns, q, v = m.columns, self._position, self._velocity
+        passed = self._time_since_last(columns, stamp, now)
+        self._into.q[:] = self.q if q is None else q.follow(self.q, passed, columns)
+        self._into.v[:] = self.v if v is None else v.follow(self.v, passed, m.v_columns)
+        if not m.complete:
+            # A held joint rests where it was, without the lag of the filter.
+            pauses = self._needed_q[now - self._at[self._needed_q] > LONGEST_STEP]
+            rows = self._v_of_q[pauses]
+            self._into.q[pauses], self._into.v[rows] = self.q[pauses], self.v[rows]
         return None
+
+    def _time_since_last(self, columns: Index, stamp: int, now: float) -> np.ndarray:
+        """The time since the last message of each coordinate [s]."""
+        before = self._stamp[columns]
+        by_stamps = (stamp - before) * 1e-9
+        advances = (before > 0) & (by_stamps > 0.0) & (by_stamps <= LONGEST_STEP)
+        passed = np.where(advances, by_stamps, now - self._at[columns])
+        self._stamp[columns], self._at[columns] = stamp, now
+        return passed
 
     def forget(self) -> None:
         """Start again, for example after a jump of the clock."""

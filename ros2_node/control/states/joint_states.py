@@ -155,6 +155,8 @@ class JointStates:
         p = np.asarray(position, dtype=float)[m.entries]
         if not within_bound(p, POSITION_BOUND):
             return "position_out_of_range" if np.isfinite(p).all() else "nonfinite_position"
+        if m.is_repeated(p, stamp):
+            return self._merge(m, _UncheckedMessage(m, position, p, stamp, now, True, ""))
         step = p - self.q[m.columns]
         # For nearly every message, one product shows that nothing jumped. Otherwise by joint.
         moved = step @ step
@@ -173,7 +175,10 @@ class JointStates:
         elif self._watches_efforts:
             speed = self._speed(m, p, velocity, stamp, now)
             self.observer_v[m.v_columns] = np.nan if isinstance(speed, str) else speed
-        return self._write_positions(m, position, p, stamp, now, odd)
+        self.q[m.columns] = p
+        # A NamedTuple's own constructor is a Python function; this one is not.
+        message = tuple.__new__(_UncheckedMessage, (m, position, p, stamp, now, False, odd))
+        return self._merge(m, message)
 
     def _compared_speed(
         self,
@@ -204,22 +209,15 @@ class JointStates:
             return "position_against_velocity_dropped", True
         return speed, contradicted
 
-    def _write_positions(
-        self, m: NameMap, position: Sequence[float], p: np.ndarray, stamp: int, now: float, odd: str
-    ) -> str | None:
-        """Write q, and leave the rest of the message to `note`. Returns "missing_joint" while the
-        state is incomplete."""
-        # A driver that lost its robot repeats its last message; a stamp of zero is not a stamp. Joints
-        # that are not read do not count: they may be NaN, which equals nothing.
-        frozen = 0 != stamp == m.stamp and m.needed is not None and np.array_equal(p, m.needed)
-        self.q[m.columns] = p
-        # A NamedTuple's own constructor is a Python function; this one is not.
-        self._unnoted = tuple.__new__(_UncheckedMessage, (m, position, p, stamp, now, frozen, odd))
+    def _merge(self, m: NameMap, message: _UncheckedMessage) -> str | None:
+        """Leave the rest of a message to `note`. Returns "missing_joint" while the state is
+        incomplete."""
+        self._unnoted = message
         # Numbers of a part are kept even when it is rejected: the other part may follow at once.
-        if not m.complete and not self._can_merge(m.missing, now):
+        if not m.complete and not self._can_merge(m.missing, message.now):
             return "missing_joint"
-        if not frozen:
-            self.arrived = now
+        if not message.frozen:
+            self.arrived = message.now
         return None
 
     def note(self, ros_now: int = 0) -> None:
@@ -326,6 +324,13 @@ class JointStates:
                 self._lowest[k] = self._model.position_lower[k] - margin
                 self._highest[k] = self._model.position_upper[k] + margin
 
+    def resting_joints(self, now: float) -> np.ndarray:
+        """A mask (nv,) of the joints that rest because their messages have ended."""
+        mask = np.zeros(self._model.nv, dtype=bool)
+        if self._settings.missing_joint_policy == "hold":
+            mask[self._needed_v] = now - self._seen[self._needed_q] > self._settings.state_timeout
+        return mask
+
     @property
     def recent(self) -> NameMap | None:
         """The columns of the last message by their names."""
@@ -334,7 +339,7 @@ class JointStates:
     def _can_merge(self, missing: np.ndarray, now: float) -> bool:
         if self._settings.missing_joint_policy == "hold":
             late = missing[now - self._seen[missing] > self._settings.state_timeout]
-            self.v[self._v_of_q[late]] = 0.0
+            self.v[self._v_of_q[late]] = self.observer_v[self._v_of_q[late]] = 0.0
             if np.isfinite(self._seen[late]).any():  # its publisher has ended
                 self.counts["joint_held"] += 1
             return True
