@@ -52,6 +52,7 @@ class Fleet:
             publications.check(model)
         self.dynamics = FleetDynamics(model, settings, len(counts))
         self.dynamics.compute()  # compiles, so that no callback does
+        self.dynamics.check(settings)
         if publications is not None:
             publications.warm(self.dynamics)
         self.robots = [Robot(self.dynamics, i, settings, c) for i, c in enumerate(counts)]

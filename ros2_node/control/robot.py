@@ -314,9 +314,7 @@ class Robot:
     def command(self, now: float, steady: float) -> tuple[bool, np.ndarray | None]:
         """True if the torques may be published, and the command to send, if any; for use after `compute`."""
         if not finite(self.state.torque):
-            names = self.dynamics.model.v_names
-            bad = [names[k] for k in np.flatnonzero(~np.isfinite(self.state.torque))]
-            self.fail(f"the computed torque of {', '.join(bad)} is not finite", steady)
+            self.fail(self.dynamics.failure(self.state.torque, self._settings), steady)
             return False, None
         phase = self.gate.phase
         if phase in STARTING and not self._settings.command_controller:

@@ -16,7 +16,7 @@ from ..states.state import State
 from .device_launch import bound_on
 from .friction_compensation import FrictionCompensation
 from .law import Law
-from .payload import Payload
+from .payload import Payload, remark_on_mass
 from .policy_law import PolicyLaw
 
 
@@ -65,6 +65,21 @@ class FleetDynamics:
         """Continue with a payload on another link, whose kernels are warm."""
         self.payload = payload
         self._launch = self._bind()
+
+    def check(self, settings: Settings) -> None:
+        """Raise ValueError if torques are not finite, and a joint moves no mass. Other laws may have
+        no torques in the neutral position."""
+        for torque in self.state.torque:
+            if not np.isfinite(torque).all() and remark_on_mass(self.model, self.payload):
+                raise ValueError(self.failure(torque, settings))
+
+    def failure(self, torque: np.ndarray, settings: Settings) -> str:
+        """The joints whose torques (nv,) are not finite, and the cause."""
+        joints = [self.model.v_names[k] for k in np.flatnonzero(~np.isfinite(torque))]
+        return (
+            f"the computed torque of {', '.join(joints)} is not finite: {settings.law_name} has no "
+            f"number for this state and these inputs{remark_on_mass(self.model, self.payload)}"
+        )
 
     def _first_launch(self) -> None:
         self._launch = self._bind()

@@ -16,10 +16,9 @@ from warpdyn.user_kernels.signature import Shape
 
 from ..settings.law_settings import LAWS
 from ..settings.node_settings import DEFAULTS, Settings
-from ..states.name_maps import single_joints
 from ..states.state import State
 from .device_launch import bound_on
-from .payload import Payload, joints_without_mass
+from .payload import Payload, remark_on_mass
 
 ROWS = {
     "q": ("nq",),
@@ -215,10 +214,8 @@ class Law:
                 self._model, **self.inputs, params=payload.params, **self.options
             )
         except Exception as error:  # a user's text: whatever it raises is to be told
-            text, joints = f"law {settings.law}: {error}", single_joints(self._model)
-            if massless := joints_without_mass(self._model, joints, payload):
-                text += f"; the description has no mass beyond {', '.join(massless)}"
-            raise ValueError(text) from error
+            remark = remark_on_mass(self._model, payload)
+            raise ValueError(f"law {settings.law}: {error}{remark}") from error
         shapes = [call.shapes[name] for name in call.results]
         if shapes != [(self._model.nv,)]:
             shown = ", ".join(map(str, shapes))

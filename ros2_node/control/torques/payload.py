@@ -12,6 +12,7 @@ from warpdyn.model import Model
 from warpdyn.model.params import Params
 
 from ..settings.node_settings import Settings
+from ..states.name_maps import single_joints
 
 
 class Payload:
@@ -92,6 +93,13 @@ def joints_without_mass(model: Model, joints: Iterable[str], load: Payload) -> l
         leader = joint.name if joint.mimic is None else joint.mimic.joint
         moved[leader] += carried[model.link_index(joint.child)]
     return [name for name in joints if not moved[name]]
+
+
+def remark_on_mass(model: Model, load: Payload) -> str:
+    """The end of an error's text: the joints that move no mass, on which laws divide by zero; empty
+    if there are none."""
+    joints = joints_without_mass(model, single_joints(model), load)
+    return f"; the description has no mass beyond {', '.join(joints)}" if joints else ""
 
 
 def check_link(model: Model, link: str) -> None:

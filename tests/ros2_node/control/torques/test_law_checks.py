@@ -33,7 +33,11 @@ def test_a_nonfinite_torque_of_a_law_is_a_fault(file):
     assert launch(fleet, robot, 0.0)[1] is not None
     fleet.change(fleet.settings.with_changes({"law_inputs.gain": -1.0}))
     feed(robot, 0.01, Q, 0 * Q)
-    assert launch(fleet, robot, 0.01) == (False, None) and "is not finite" in fault_of(robot)
+    assert launch(fleet, robot, 0.01) == (False, None)
+    assert fault_of(robot) == (
+        f"the computed torque of {', '.join(MODEL.v_names[1:7])} is not finite: law {file}:rooted has no "
+        "number for this state and these inputs"
+    )
     fleet.change(fleet.settings.with_changes({"law_inputs.gain": 1.0}))
     while robot.watch(0.02, 0.02) is not None:
         pass
@@ -144,12 +148,42 @@ def test_an_input_may_be_as_large_as_its_law_allows():
             check_largest({"gain": np.array([1.0, x])}, {"gain": 5.0})
 
 
-def test_a_refused_law_names_the_joints_that_move_no_mass():
-    """Teaching divides by inertias. The error of the arithmetic alone would not say what to do."""
+def massless_chain():
+    """URDF of a chain of two joints whose last link has no mass."""
     inertial = chain_text(1).partition("<inertial>")[2].partition("</inertial>")[0]
     text = chain_text(2)
     last = text.rindex(f"<inertial>{inertial}</inertial>")
-    bare = text[:last] + text[last:].replace(f"<inertial>{inertial}</inertial>", "", 1)
-    settings = Settings.of({"robot_description": bare, "law": "teaching"})
+    return text[:last] + text[last:].replace(f"<inertial>{inertial}</inertial>", "", 1)
+
+
+IMPEDANCE = {"law": "joint_impedance", "law_inputs.stiffness": 5.0}
+CARTESIAN = {
+    "law": "cartesian_impedance",
+    "law_options": ("frame=l2",),
+    "law_inputs.stiffness": (5.0,) * 6,
+}
+
+
+@pytest.mark.parametrize("values", [{"law": "teaching"}, IMPEDANCE, CARTESIAN])
+def test_a_refused_law_names_the_joints_that_move_no_mass(values):
+    """Laws that divide by inertias have no torques. ~/enable must not come that far."""
+    settings = Settings.of({"robot_description": massless_chain(), **values})
     with pytest.raises(ValueError, match=r"; the description has no mass beyond j1$"):
         Fleet(settings, "", [Counter()])
+
+
+def test_a_load_that_is_put_down_may_leave_a_joint_without_mass():
+    """The fault names the joint, and the law has torques while there is a load."""
+    load = {"payload.link": "l2", "payload.mass": 1.0, "payload.inertia": (0.1, 0, 0, 0.1, 0, 0.1)}
+    values = {"robot_description": massless_chain(), "unlimited_effort": True, **IMPEDANCE, **load}
+    fleet = Fleet(Settings.of(values), "", [Counter()])
+    (robot,) = fleet.robots
+    q, rest = [0.1, 0.2], [0.0, 0.0]
+    assert robot.read(["j0", "j1"], q, rest, 1, 0.0) and robot.enable(0.0, 0.0)[0]
+    assert launch(fleet, robot, 0.0)[1] is not None
+    inertia = (0.0,) * 6
+    fleet.change(Settings.of({**values, "payload.mass": 0.0, "payload.inertia": inertia}))
+    assert robot.read(["j0", "j1"], q, rest, 2, 0.01)
+    assert launch(fleet, robot, 0.01) == (False, None)
+    assert fault_of(robot).startswith("the computed torque of j0, j1 is not finite")
+    assert fault_of(robot).endswith("; the description has no mass beyond j1")
