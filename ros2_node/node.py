@@ -187,10 +187,10 @@ class WarpdynNode(Node):
         return self._now(time.monotonic())
 
     def _now(self, steady: float) -> float:
-        """The watchdog's time."""
-        self._simulated = (
-            (self._ros_clock.now().nanoseconds * 1e-9 or None) if self._simulating else None
-        )
+        """The watchdog's time. A simulated time of 0 is none before the first /clock, and that of a
+        world that was reset afterwards."""
+        seconds = self._ros_clock.now().nanoseconds * 1e-9 if self._simulating else None
+        self._simulated = seconds if seconds or self._simulated is not None else None
         return self._supervisor.advance(steady, self._simulated)
 
     # From states to torques.

@@ -305,20 +305,35 @@ def test_timers_follow_the_parameters(make):
 
 
 def test_the_watchdog_uses_a_simulated_clock_once_it_runs(panda, monkeypatch):
-    """A clock that reads zero has not begun."""
+    """A clock that reads zero has not begun, unless it has run before."""
     told = []
     monkeypatch.setattr(panda._supervisor, "advance", lambda *times: told.append(times) or 7.0)
     clock = SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=2_500_000_000))
     monkeypatch.setattr(panda, "_ros_clock", clock)
     for simulating, nanoseconds, simulated in (
         (False, 1, None),
-        (True, 2_500_000_000, 2.5),
         (True, 0, None),
+        (True, 2_500_000_000, 2.5),
+        (True, 0, 0.0),
+        (False, 0, None),
     ):
         clock.now = lambda nanoseconds=nanoseconds: SimpleNamespace(nanoseconds=nanoseconds)
         monkeypatch.setattr(panda, "_simulating", simulating)
         assert panda._now(3.0) == 7.0 and told[-1] == (3.0, simulated)
     assert panda._present() == 7.0 and abs(told[-1][0] - time.monotonic()) < 5.0
+
+
+def test_a_world_that_is_reset_to_time_zero_is_a_jump(panda, monkeypatch):
+    """Time 0 means that no clock has arrived yet, but not once a clock has run. A robot that stands
+    elsewhere after the reset must not be stopped for a jump of its positions."""
+    clock = SimpleNamespace(nanoseconds=0)
+    monkeypatch.setattr(panda, "_ros_clock", SimpleNamespace(now=lambda: clock))
+    monkeypatch.setattr(panda, "_simulating", True)
+    (robot,) = panda._supervisor.robots
+    for k, seconds in enumerate((0.0, 0.0, 7.0, 7.01, 0.0, 0.01)):
+        clock.nanoseconds = round(1e9 * seconds)
+        panda._now(20.0 + 0.01 * k)
+        assert robot.counts["clock_jump"] == (k > 3)
 
 
 def test_efforts_are_sent_with_their_state(make, monkeypatch):

@@ -63,7 +63,7 @@ NUMBERS = {
         "SAMPLES": 16,
         "TOLERANCE": 0.1,
     },
-    "control.safety.watchdog_clock": {"QUIET": 0.5},
+    "control.safety.watchdog_clock": {"QUIET": 0.5, "RESTLESS": 1.0},
     "control.states.base_state": {"BOUND": 1e4, "ROUNDING": 0.02},
     "control.states.external_wrench": {"WRENCH_BOUND": 1e4},
     "control.states.finite_difference": {

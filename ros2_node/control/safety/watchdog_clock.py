@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 QUIET = 0.5
 """A simulated clock that has not moved for this time counts as paused [s]."""
+RESTLESS = 1.0
+"""A second jump of a simulated clock within this time counts the whole time since the clock moved
+[s]."""
 
 
 class WatchdogClock:
@@ -15,6 +19,10 @@ class WatchdogClock:
     A jump of the simulated clock can therefore neither hide a dead publisher nor make a live one
     look dead, and nothing ages while a simulation is paused. Until a simulated clock has moved,
     only the steady clock counts.
+
+    A jump counts the time since the last reading, because the simulation may have been paused until
+    then. Where jumps follow each other, the steady clock counts: two publishers of /clock in turn
+    would else make the time stand still, and hide a dead publisher of states.
     """
 
     def __init__(self, on_jump: Callable[[], object] = lambda: None) -> None:
@@ -25,6 +33,7 @@ class WatchdogClock:
         self._reading: float | None = None
         self._simulated: float | None = None
         self._moved_at = 0.0
+        self._jumped_at = -math.inf
 
     def advance(self, steady: float, simulated: float | None = None) -> float:
         """The watchdog's time at these readings [s]; `simulated` is None without a simulated
@@ -39,8 +48,11 @@ class WatchdogClock:
         else:
             moved, since_move = simulated - self._simulated, steady - self._moved_at
             jumped = moved < 0.0 or moved > 100.0 * since_move + 1.0
-            self.jumps += jumped
-            elapsed = since_reading if jumped else min(moved, since_move)
+            elapsed = min(moved, since_move)
+            if jumped:
+                is_restless = steady - self._jumped_at <= RESTLESS
+                elapsed = since_move if is_restless else since_reading
+                self.jumps, self._jumped_at = self.jumps + 1, steady
             self._moved_at = steady
         self._simulated = simulated
         self.now += elapsed

@@ -71,3 +71,25 @@ def test_a_simulation_is_paused_after_half_a_second():
 def test_a_steady_clock_that_runs_back_counts_as_no_time():
     clock = WatchdogClock()
     assert [clock.advance(steady) for steady in (5.0, 4.0, 4.5)] == [0.0, 0.0, 0.5]
+
+
+@pytest.mark.parametrize("ahead", [-40.0, 0.3, 5.0])
+@pytest.mark.parametrize("period", [0.01, 0.1, 0.2])
+def test_two_simulated_clocks_in_turn_do_not_slow_the_watchdog(ahead, period):
+    """A bag and a simulation both publish /clock, and the node reads it at 1 kHz. The states of a
+    driver that has ended must grow old."""
+    clock = WatchdogClock()
+    for k in range(3001):
+        ticks = int(1e-3 * k / period)
+        now = clock.advance(1e-3 * k, 50.0 + period * ticks + ahead * (ticks % 2))
+    assert 2.0 < now <= 3.0 + 1e-9
+
+
+def test_a_jump_after_a_pause_counts_only_the_last_moment():
+    """A simulation that is reset while it is paused must not make its states old."""
+    clock = WatchdogClock()
+    clock.advance(0.0, 10.0)
+    clock.advance(4.999, 10.0)
+    assert clock.advance(5.0, 0.5) == pytest.approx(1e-3) and clock.jumps == 1
+    clock.advance(9.999, 0.5)
+    assert clock.advance(10.0, 0.1) == pytest.approx(2e-3) and clock.jumps == 2
