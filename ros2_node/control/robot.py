@@ -230,7 +230,7 @@ class Robot:
             return False, bad
         if self.effort_watch is not None:
             self.effort_watch.collision, self.effort_watch.guarded_at = "", now
-        self.references.begin()
+        self.references.begin(now)
         self.gate.send(GateEvent.ENABLE)
         self.output.start(steady)
         if self.policy is not None:

@@ -212,7 +212,7 @@ class RobotReferences:
         if self.twist is not None and self.pose is None:
             self.twist.release()
 
-    def begin(self) -> None:
+    def begin(self, now: float) -> None:
         """Start at the robot's position, with the law's inputs from the parameters."""
         if self.pose is not None:
             self.pose.stay()
@@ -220,7 +220,7 @@ class RobotReferences:
             self.body.begin()
         if self.law_inputs is not None:
             self.law_inputs.restore()
-        self._posture[:] = self._state.q
+        self._posture[:], self._then = self._state.q, now
 
     def _follow_posture(self, now: float, enabled: bool) -> None:
         """Move the posture of a law to the setpoint, no joint faster than its velocity limit."""

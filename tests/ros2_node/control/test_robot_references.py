@@ -92,6 +92,17 @@ def test_a_posture_moves_no_faster_than_its_joints(hand_fleet):
     off(robot)
 
 
+def test_the_posture_begins_at_the_position_at_which_the_robot_is_enabled(hand_fleet):
+    """A reference came before ~/enable. The time since the last state moves nothing, as in the
+    controller of ros2_control."""
+    robot = hand_fleet.robots[0]
+    feed(robot, 3.0, READY, REST)
+    assert robot.refer(NAMES, (READY + 0.4 * (np.arange(N) == 0), (), ()), 3.01) is None
+    assert robot.enable(3.04, 3.04)[0]
+    np.testing.assert_array_equal(robot.state.q_desired, READY)
+    off(robot)
+
+
 def test_the_posture_of_joints_that_are_not_read_is_finite():
     """~/enable prepares a second time at the time of the state. The fingers, which are not read,
     have a posture."""
@@ -278,9 +289,10 @@ def test_all_references_begin_at_the_robots_state(has_parts):
         part = SimpleNamespace(**{call: lambda name=name: begun.append(name)})
         setattr(given, name, part if has_parts else None)
     given._posture, given._state = np.zeros(N), SimpleNamespace(q=Q)
-    given.begin()
+    given.begin(4.0)
     assert begun == ([name for name, _ in parts] if has_parts else [])
     np.testing.assert_array_equal(given._posture, Q)
+    assert given._then == 4.0
 
 
 def test_a_twist_moves_the_frame_of_a_law_or_joints_that_are_tracked(monkeypatch):
