@@ -180,10 +180,7 @@ def test_a_nonfinite_action_of_a_policy_is_a_fault(tmp_path):
     robot.read_base("", here(0.0), 1, 0.0)
     feed(robot, 0.0)
     assert launch(fleet, robot, 0.0) == (False, None)
-    assert fault_of(robot) == (
-        "the computed torque of left_joint, right_joint is not finite: policy "
-        f"{path} has no number for this state and these inputs"
-    )
+    assert "left_joint, right_joint is not finite: policy" in fault_of(robot)
 
 
 def test_the_ready_message_names_the_policy(fleet, file):
