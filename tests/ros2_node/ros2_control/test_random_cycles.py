@@ -33,7 +33,7 @@ def compiled_controllers(tmp_path_factory: pytest.TempPathFactory) -> CompiledCo
 
 def node_robot(law: str, values: dict) -> Robot:
     """The node's robot under a law, with states that a test sets."""
-    parameters = {**values, "max_tracking_error": 0.0, "max_pose_error": (0.0, 0.0)}
+    parameters = dict(values)
     if law == "computed_torque":
         parameters["mode"] = law
     elif law != "gravity_compensation":
@@ -55,11 +55,13 @@ class RandomCycles:
     def __init__(self, law: str, compiled: CompiledControllers, seed: int) -> None:
         self.random = random = np.random.default_rng(seed)
         ramp_time, rate = random.choice([0.0, 0.05, 0.3]), random.choice([-1.0, 0.0, 500.0])
-        values = {"ramp_time": ramp_time, "max_torque_rate": rate}
+        far = random.choice([0.0, 0.2, 1.0])
+        values = {"ramp_time": ramp_time, "max_torque_rate": rate, "max_tracking_error": far}
+        values |= {"max_pose_error": (far, 2.0 * far)}
         hold = bool(random.integers(2))
         self.robot = node_robot(law, values | {"stale_action": "hold" if hold else "ramp_down"})
         self.controller = compiled.controller(
-            law, ramp_time=ramp_time, rate=rate, far=0.0, far_pose=(0.0, 0.0), hold=hold
+            law, ramp_time=ramp_time, rate=rate, far=far, far_pose=(far, 2.0 * far), hold=hold
         )
         self.has_pose = LAWS[law].frame
         self.middle, self.phase = random.uniform(-1.2, 1.2, N), random.uniform(0.0, 6.0, N)
@@ -126,8 +128,8 @@ class RandomCycles:
 @pytest.mark.parametrize("law", LAWS)
 def test_controller_and_node_send_the_same_commands(
     law: str, seed: int, compiled_controllers: CompiledControllers
-):
-    """Ramps, rates, limits, stops, and references that end, on both sides."""
+) -> None:
+    """Ramps, rates, limits, stops, and references that end or are left far behind, on both sides."""
     cycles = RandomCycles(law, compiled_controllers, seed)
     cycles.begin()
     for _ in range(CYCLES):
