@@ -59,9 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def carry_out(parser: CommandParser, arguments: Sequence[str] | None) -> int:
     """Parse the arguments and call the command's `run`; a user's errors are a line on stderr."""
     wp.config.log_level = wp.LOG_ERROR  # keeps Warp's messages out of the tables
-    args = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
-    run: Callable[[argparse.Namespace], int] = args.run
     try:
+        args = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
+        run: Callable[[argparse.Namespace], int] = args.run
         return run(args)
     except (UserError, ModelError) as error:
         print(f"warpdyn: error: {printable(str(error))}", file=sys.stderr)

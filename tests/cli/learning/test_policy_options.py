@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -159,3 +161,17 @@ def test_a_package_missing_for_environments_is_reported_in_one_line(
     first, *options = command[name]
     assert main([first, "cartpole_swing_up", *options]) == 2
     assert " ".join(capsys.readouterr().err.split()) == f"warpdyn: error: {lacks}"
+
+
+def test_settings_into_a_closed_pipe_are_no_error() -> None:
+    """`warpdyn train TASK --help | head` exits with code 0 and without a traceback."""
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as pipe:
+        done = subprocess.run(
+            [sys.executable, "-u", "-m", "warpdyn", "train", "cartpole_swing_up", "--help"],
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert done.returncode == 0 and b"Traceback" not in done.stderr
