@@ -130,6 +130,12 @@ def test_a_singular_matrix_is_shifted_by_a_relative_and_an_absolute_number() -> 
     )
 
 
+def test_shifts_are_smaller_in_double_precision() -> None:
+    """Both shifts have the same size here."""
+    shifted = whole(factorise_redundant([[1e-3]], SMALL_SHARE, SMALL_LEAST))
+    np.testing.assert_allclose(shifted - 1e-3, [[1e-13 + 1e-13]], rtol=1e-5)
+
+
 def test_each_iteration_reduces_the_error_by_the_relative_shift() -> None:
     """The system is singular, and the precision is double."""
     G, b = [[2.0, 2.0], [2.0, 2.0]], [1.0, 1.0]

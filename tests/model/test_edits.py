@@ -61,6 +61,15 @@ def test_effects_are_set_for_all_by_name_or_as_described() -> None:
 # Links.
 
 
+def test_a_robot_records_the_kinds_of_forces_that_were_given() -> None:
+    """No number, and no joints, are no choice."""
+    assert hand().with_friction(viscous=0.1).chosen_forces == {"viscous"}
+    assert hand().with_friction(coulomb=0.0, viscous={}).chosen_forces == {"coulomb"}
+    assert hand().with_springs({"finger": 2.0}).chosen_forces == {"spring"}
+    assert hand().with_springs({}).chosen_forces == set()
+    assert hand().with_gravity_compensation("description").chosen_forces == {"gravcomp"}
+
+
 def test_a_payload_adds_mass_first_moment_and_inertia() -> None:
     """Each is the sum of that of the link and that of the load, about the link's frame."""
     link = Link(

@@ -18,7 +18,9 @@ def test_the_view_follows_a_base_along_the_ground() -> None:
     task = rl.QuadrupedVelocity()
     drawn = RobotPicture(task.model)
     q = np.array([0, 0, task.height, 0, 0, 0, 1.0, *task.stance])
-    stage = Stage(task, drawn, Figure().add_subplot(), drawn.poses(q))
+    panel = Figure().add_subplot()
+    stage = Stage(task, drawn, panel, drawn.poses(q))
+    assert {stage.bodies, stage.lines} <= set(panel.collections)
     seen = []
     for x in (0.0, 0.2):
         moved = q + np.eye(len(q))[0] * x
