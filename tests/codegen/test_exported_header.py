@@ -50,6 +50,21 @@ def test_a_header_in_cpp_has_constants_and_functions() -> None:
     assert "inline void grow_batch(std::size_t n, const number *x, number *y) noexcept {" in text
 
 
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("language", ["c++", "c"])
+def test_empty_tables_of_a_header_compile(language: str, which: int, tmp_path: Path) -> None:
+    """A robot with a free base and no other joint has no joint names."""
+    program = record(lambda x: [x[0], x[1]], {"x": (2,)})
+    each = ExportedFunction("same", program, {"x": "x"}, {"out": "y"}, ["same: a test."])
+    robot = ExportedRobot(["body"], {"nq": 7}, {"joint_names": []}, {"lower": []})
+    text = exported_header(robot, [each], Style(language, False, "body", True))
+    code = CompiledHeader(
+        tmp_path, text, {"same": ["x", "y"]}, namespace="body", language=language, which=which
+    )
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    assert (code.batch("same", [x], (2,)) == x).all()
+
+
 def test_all_names_of_a_header_in_c_begin_with_the_prefix() -> None:
     """All names begin with the robot's."""
     text = header("c")

@@ -93,11 +93,9 @@ def _cpp(
     yield from ("", style.helpers("number"), "")
     yield from (f"constexpr int {name} = {value};" for name, value in robot.whole.items())
     for name, texts in robot.names.items():
-        listed = ", ".join(string_literal(x) for x in texts)
-        yield f"constexpr const char *{name}[] = {{{listed}}};"
+        yield f"constexpr const char *{name}[] = {{{_names(texts)}}};"
     for name, values in robot.tables.items():
-        listed = ", ".join(_limit(x, style) for x in values)
-        yield f"constexpr number {name}[] = {{{listed}}};"
+        yield f"constexpr number {name}[] = {{{_limits(values, style)}}};"
     yield from (
         "",
         *_apart(),
@@ -144,11 +142,9 @@ def _c(robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style
     constants = ", ".join(f"{style.prefix}_{n} = {x}" for n, x in robot.whole.items())
     yield from ([f"enum {{ {constants} }};"] if constants else [])
     for name, texts in robot.names.items():
-        listed = ", ".join(string_literal(x) for x in texts)
-        yield f"static const char *const {style.prefix}_{name}[] = {{{listed}}};"
+        yield f"static const char *const {style.prefix}_{name}[] = {{{_names(texts)}}};"
     for name, values in robot.tables.items():
-        listed = ", ".join(_limit(x, style) for x in values)
-        yield f"static const {real} {style.prefix}_{name}[] = {{{listed}}};"
+        yield f"static const {real} {style.prefix}_{name}[] = {{{_limits(values, style)}}};"
     # C has no templates, so each program is written twice: for numbers, and for lanes.
     yield from ("", *_apart(), *_helpers(style, functions), "#endif")
     for each in functions:
@@ -275,6 +271,17 @@ def _parameters(each: ExportedFunction, real: str) -> list[str]:
 
 def _rows(each: ExportedFunction) -> list[str]:
     return [f"{c}[{' x '.join(['n', *map(str, shape)])}]" for c, shape in each.shapes.items()]
+
+
+def _names(texts: Sequence[str]) -> str:
+    """Entries of a table of names. C does not allow empty tables, so an empty one gets an unused
+    entry."""
+    return ", ".join(map(string_literal, texts)) or '""'
+
+
+def _limits(values: Sequence[float], style: Style) -> str:
+    """Entries of a table of numbers, likewise with an unused one if there are none."""
+    return ", ".join(_limit(x, style) for x in values) or "0"
 
 
 def _limit(x: float, style: Style) -> str:
