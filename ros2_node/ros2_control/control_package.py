@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 from warpdyn.codegen.escapes import escape_comment
 from warpdyn.codegen.portable_style import Style
 from warpdyn.functions.export.exporting import exported_functions, header_of, with_stacks
-from warpdyn.functions.export.identifiers import KEYWORDS, identifier
+from warpdyn.functions.export.identifiers import KEYWORDS, identifier, namespace_name
 from warpdyn.functions.kinematics import fk
 from warpdyn.model import Model
 
@@ -133,7 +133,8 @@ def reference_places() -> dict[str, str]:
 def package_name(text: str) -> str:
     """A name as ROS requires it of a package: lower-case letters, digits and single underscores."""
     plain = re.sub(r"_+", "_", identifier(text).lower()).strip("_")
-    return f"{plain}_controllers" if plain in KEYWORDS or plain in NAMESPACES else plain
+    taken = plain in KEYWORDS or plain in NAMESPACES or namespace_name(plain) != plain
+    return f"{plain}_controllers" if taken else plain
 
 
 def _functions(model: Model, laws: Sequence[ControllerLaw]) -> dict[str, Callable[..., Any]]:

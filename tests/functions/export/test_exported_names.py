@@ -102,3 +102,23 @@ def test_functions_named_like_types_and_macros_are_refused(name: str) -> None:
     """Before, compilers reported errors in the header."""
     with pytest.raises(ValueError, match="which the header itself defines; give another name"):
         wd.export(wd.load_robot("cartpole"), {name: wd.gravity_torques})
+
+
+@pytest.mark.parametrize(("language", "which"), [("c++", 0), ("c++", 1), ("c", 0)])
+@pytest.mark.parametrize("name", ["gamma", "index", "div_t"])
+def test_headers_of_robots_named_like_functions_of_c_compile(
+    name: str, language: str, which: int, tmp_path: Path
+) -> None:
+    """Before, the namespace `gamma` was an error next to the function of math.h."""
+    model = wd.load_robot("cartpole")
+    text = wd.export(model, [wd.gravity_torques], namespace=name, language=language)
+    ending, standard = ("cpp", "-std=gnu++17") if language == "c++" else ("c", "-std=gnu99")
+    header = tmp_path / "robot.h"
+    header.write_text(text)
+    source = tmp_path / f"robot.{ending}"
+    call = f"{name}_::gravity_torques" if language == "c++" else f"{name}_gravity_torques"
+    declared = "void torques(const double *q, double *tau)"
+    source.write_text(f'#include "robot.h"\n{declared};\n{declared} {{ {call}(q, tau); }}\n')
+    command = [compiler(language, which), standard, *WARNINGS, "-fsyntax-only", str(source)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[:2000]

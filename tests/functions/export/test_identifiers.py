@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpdyn.functions.export.identifiers import KEYWORDS, identifier
+from warpdyn.functions.export.identifiers import KEYWORDS, identifier, namespace_name
 
 
 def test_names_of_links_become_identifiers() -> None:
@@ -25,3 +25,22 @@ def test_any_text_becomes_a_valid_identifier(text: str) -> None:
     """Letters, digits and underscores, without a leading digit, and not a keyword."""
     found = identifier(text)
     assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", found) and found not in KEYWORDS
+
+
+def test_namespaces_are_no_functions_or_types_of_c() -> None:
+    """In C++ a namespace and a function of the same name are an error."""
+    taken = [
+        "gamma",
+        "y0",
+        "index",
+        "sinf",
+        "lgammaf_r",
+        "f32addf64",
+        "strtof128",
+        "pthread_key_t",
+        "time_t",
+        "std",
+    ]
+    assert [namespace_name(x) for x in taken] == [f"{x}_" for x in taken]
+    free = ["panda", "beta", "index_finger", "gamma_2", "arm_t", "y2", "timer", "randomly"]
+    assert [namespace_name(x) for x in free] == free

@@ -211,6 +211,7 @@ def test_the_commanded_joints_are_checked() -> None:
         ("7dof", "n7dof"),
         ("double", "double_controllers"),
         ("rclcpp", "rclcpp_controllers"),
+        ("gamma", "gamma_controllers"),
         ("脚", "x"),
     ],
 )

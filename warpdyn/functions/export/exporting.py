@@ -25,7 +25,7 @@ from ...model import Model
 from ...model.coordinate_ranges import orientation_columns
 from ...model.model import check_model
 from .compile_ahead import Precision, call_on_zeros, zeros_of
-from .identifiers import identifier
+from .identifiers import identifier, namespace_name
 from .stack_usage import stacks
 
 ExportLanguage = Literal["c++", "c"]
@@ -115,7 +115,8 @@ def export(
     check_model(model)
     if language not in ("c++", "c"):
         raise ValueError(f'language must be "c++" or "c", got {language!r}')
-    style = Style(language, dtype == "float32", identifier(namespace or model.name), libm)
+    as_prefix = namespace_name if language == "c++" else identifier
+    style = Style(language, dtype == "float32", as_prefix(namespace or model.name), libm)
     functions = exported_functions(model, calls, dtype, bounded_loops)
     text = header_of(model, functions, style)
     if path is not None:
