@@ -249,7 +249,9 @@ def test_seeds_must_be_whole_numbers() -> None:
 
 def test_boxes_must_have_two_corners_of_three_numbers() -> None:
     """They are finite, and the lower corner comes first."""
-    for box in (((0, 0), (1, 1)), ((0, 0, 0), (1, 1, math.inf)), (0, 1), ("abc", "def")):
+    reversed_box = ((0.5, 0, 0), (0.2, 1, 1))
+    infinite = ((0, 0, 0), (1, 1, math.inf))
+    for box in (((0, 0), (1, 1)), infinite, reversed_box, (0, 1), ("abc", "def")):
         with pytest.raises(
             ValueError, match=r"box must be \(\(x, y, z\), \(x, y, z\)\), least and greatest"
         ):

@@ -8,6 +8,7 @@ from robots import ROBOTS, Robot
 
 import warpdyn as wd
 from warpdyn.algorithms.long_chains import chain_rows
+from warpdyn.algorithms.long_chains.chain_frames import about_x, entries_of
 from warpdyn.algorithms.long_chains.chain_rows import (
     chain_bodies,
     inertia_entries,
@@ -48,6 +49,18 @@ def test_the_period_of_a_chain_is_that_of_its_axes() -> None:
     assert of(snake(21)) == 2
     assert of(chain(12)) == 1
     assert of(snake(4)) == 1
+
+
+def test_a_turn_about_x_is_read_from_its_cosine_and_sine_alone() -> None:
+    """A row that begins as a turn about x gives a rotation with constant zeros, which symbols in
+    the other entries would hide."""
+    c, s, other = 0.8, 0.6, 7.0
+    turn = [1.0, 0.0, 0.0, 0.0, c, other, other, s, other]
+    R = chain_rows.placement_of([1.0, 0.0, *turn, 0.1, 0.2, 0.3]).R
+    assert entries_of(R) == entries_of(about_x(c, s))
+    turn[3] = other
+    R = chain_rows.placement_of([1.0, 0.0, *turn, 0.1, 0.2, 0.3]).R
+    assert entries_of(R) == turn
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 7, 12, 13])

@@ -280,6 +280,7 @@ def step_soft_pair(**numbers: Any) -> None:
         ({"rate": float("nan")}, "rate of the softness of pairs"),
         ({"normal": float("inf")}, "normal of the softness of pairs"),
         ({"impedance": (0.0, 0.0, 0.001, 0.5, 2.0)}, "must be five numbers as in solimp"),
+        ({"impedance": (0.0, 0.95, 0.001, 0.5, 2.0)}, "must be five numbers as in solimp"),
         ({"impedance": (0.9, 1.5, 0.001, 0.5, 2.0)}, "must be five numbers as in solimp"),
         ({"impedance": (0.9, 0.95)}, "must be five numbers as in solimp"),
         ({"impedance": (0.9, 0.95, 0.001, 0.5, 0.0)}, "must be five numbers as in solimp"),
