@@ -146,6 +146,32 @@ def test_a_damper_without_kv_gives_no_force() -> None:
     assert compare("", '<damper ctrlrange="0 1"/>') == "equal"
 
 
+LIMITING = ('<damper ctrlrange="0 2"/>', '<adhesion ctrlrange="0 2"/>')
+"""MuJoCo limits the control of these two, whatever their class says of ctrllimited."""
+
+
+@pytest.mark.parametrize("kind", ["general", "motor", "velocity", "position"])
+@pytest.mark.parametrize("flag", ["", '<option><flag clampctrl="disable"/></option>'])
+def test_the_control_of_a_damper_is_limited_in_every_class(flag: str, kind: str) -> None:
+    """A class with ctrllimited="false" does not free the control of a damper. The flag does."""
+    defaults = f'{flag}<default><{kind} ctrllimited="false"/></default>'
+    assert compare(defaults, '<damper kv="3" ctrlrange="0 2"/>') == "equal"
+
+
+@pytest.mark.parametrize("limiting", LIMITING)
+@pytest.mark.parametrize("actuator", ["<motor/>", "<position/>", "<general/>"])
+def test_classes_of_dampers_and_adhesion_limit_the_control(limiting: str, actuator: str) -> None:
+    """Such a class limits the control of every actuator, until an element says otherwise."""
+    free = '<motor ctrllimited="false"/>'
+    inner = actuator.replace("/>", ' class="c"/>')
+    nested = f'<default>{free}<default class="c">{limiting}</default></default>'
+    assert compare(nested, inner) == "equal"
+    assert compare(nested, inner.replace("/>", ' ctrllimited="false"/>')) == "equal"
+    assert compare(nested, actuator.replace("/>", ' ctrlrange="0 2"/>')) == "equal"
+    again = f'<default>{limiting}<default class="c">{free}</default></default>'
+    assert compare(again, inner) == "equal"
+
+
 @pytest.mark.parametrize(
     ("actuator", "message"),
     [

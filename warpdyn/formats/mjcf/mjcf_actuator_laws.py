@@ -49,6 +49,8 @@ class ActuatorLaw:
     ctrlrange: str = ""
     """Range of control as written in the file. Of ctrlrange and inheritrange, the last one written
     applies."""
+    ctrllimited: str = ""
+    """The switch of ctrlrange, as the last element of a class wrote it."""
 
     @property
     def is_servo(self) -> bool:
@@ -125,6 +127,10 @@ def _change_law(values: MjcfValues, element: Element, classes: Laws) -> Actuator
         word,
         gain_type=GAIN_TYPES.get(word, "fixed"),
         ctrlrange=written.get("ctrlrange", classes[0].ctrlrange),
+        # MuJoCo limits the control of these two, also where their class says "false".
+        ctrllimited="true"
+        if word in ("damper", "adhesion")
+        else written.get("ctrllimited", classes[0].ctrllimited),
     )
     shortcut = SHORTCUTS.get(word)
     return shortcut(own, source, law) if shortcut else law
@@ -141,6 +147,7 @@ def _general(element: ActuatorElement, law: ActuatorLaw) -> ActuatorLaw:
         law,
         element="general",
         ctrlrange=element.written.get("ctrlrange", law.ctrlrange),
+        ctrllimited=element.written.get("ctrllimited", law.ctrllimited),
         activation=element.written.get("dyntype", law.activation),
         time=element.first("dynprm", (law.time,))[0],
         gain_type=element.written.get("gaintype", law.gain_type),

@@ -100,6 +100,8 @@ def _law_and_attributes(values: MjcfValues, element: Element) -> tuple[ActuatorL
     """An actuator's law, and its attributes combined with those of its class."""
     law, written = actuator_law(values, element), values.attributes(element, ACTUATOR, None)
     written.pop("ctrlrange", None)
+    if law.ctrllimited:
+        written["ctrllimited"] = law.ctrllimited
     if tag_name(element) == "damper":
         low, high = values.numbers(element, "ctrlrange", {"ctrlrange": law.ctrlrange or "0 0"}, 2)
         if not 0 <= low < high:
