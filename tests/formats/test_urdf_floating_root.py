@@ -43,3 +43,30 @@ def test_a_root_with_mass_gets_a_free_base_of_its_own() -> None:
         warnings.simplefilter("ignore")
         model = load_urdf(drone(BODY), floating_base=True)
     assert model.root == "world" and model.nv == 13
+
+
+ODOM = """<link name="odom"/><joint name="at" type="fixed"><parent link="{}"/><child link="{}"/>
+  <origin xyz="1 2 3"/></joint>"""
+
+
+@pytest.mark.parametrize("ends", [("odom", "world"), ("world", "odom")])
+def test_massless_links_on_fixed_joints_belong_to_the_root(ends: tuple[str, str]) -> None:
+    """Frames above and next to the root link do not add a second free base."""
+    with pytest.warns(ModelWarning, match='links "world", "odom" and the joint are left out'):
+        model = load_urdf(drone(more=ODOM.format(*ends)), floating_base=True)
+    assert model.root == "body" and (model.nq, model.nv) == (8, 7)
+    assert load_urdf(drone(more=ODOM.format(*ends))).nv == 7
+
+
+def test_a_link_with_mass_fixed_to_the_root_gets_a_free_base_of_its_own() -> None:
+    """The floating joint then connects it with the second body, and no remark calls the root
+    massless.
+    """
+    heavy = ODOM.format("world", "odom").replace(
+        '<link name="odom"/>', f'<link name="odom">{BODY}</link>'
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = load_urdf(drone(more=heavy), floating_base=True)
+    assert model.nv == 13
+    assert not any("massless" in str(each.message) for each in caught)

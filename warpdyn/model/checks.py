@@ -14,7 +14,7 @@ import numpy as np
 from ..algebra.scalar import as_number
 from ..algebra.spatial import Vector
 from .description import Geometry, Joint, Link
-from .joints import FLOATING, JointKind
+from .joints import FIXED, FLOATING, JointKind
 from .names import ModelError
 from .poses_and_limits import (
     MOST,
@@ -380,12 +380,25 @@ def remark_limits_of_followers(joints: Sequence[Joint]) -> Iterator[str]:
             )
 
 
+def links_held_by(root: str, joints: Iterable[Joint]) -> set[str]:
+    """The root and the links that fixed joints hold on it."""
+    held, count = {root}, 0
+    fixed = [joint for joint in joints if joint.kind is FIXED]
+    while count < len(held):
+        count = len(held)
+        held |= {joint.child for joint in fixed if joint.parent in held}
+    return held
+
+
 def remark_double_freedom(links: Sequence[Link], joints: Sequence[Joint]) -> Iterator[str]:
     """A remark for each joint that repeats the floating base's motion: a floating joint on a root
-    (the first link) without mass."""
+    (the first link, with the links fixed to it) without mass."""
     root = links[0]
+    held = links_held_by(root.name, joints)
+    if any(link.mass for link in links if link.name in held):
+        return
     for joint in joints:
-        if joint.parent == root.name and joint.kind is FLOATING and not root.mass:
+        if joint.parent in held and joint.kind is FLOATING:
             yield (
                 f'joint "{joint.name}" lets link "{joint.child}" move freely already, on the '
                 f'massless root "{root.name}"; leave floating_base=True out'
