@@ -115,6 +115,21 @@ def test_only_a_kernels_own_files_are_removed(
     assert "which holds thesis.txt" in capsys.readouterr().out
 
 
+def test_the_interpreter_is_removed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its object has the name of the source, without a hash."""
+    folder = tmp_path / "wp_warpdyn_interpreter_float64_0123456789abcdef"
+    folder.mkdir()
+    for file in ("json", "o", "o.sha256"):
+        (folder / f"interpreter_float64.{file}").touch()
+    (folder / f"{folder.name}.cpp").touch()
+    cache_command.remove(folder)
+    assert not folder.exists() and not capsys.readouterr().out
+    folder.mkdir()
+    (folder / "interpreter.cpp").touch()
+    cache_command.remove(folder)
+    assert "which holds interpreter.cpp" in capsys.readouterr().out
+
+
 def test_a_file_that_cannot_be_removed_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

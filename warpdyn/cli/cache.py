@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..execution.compile import sealed_files
 from ..execution.compile.cache_folder import cache_directory, kept_programs
-from ..execution.compile.kernel_cache import kernel_cache_directory, kernel_folders
+from ..execution.compile.kernel_cache import KERNELS, kernel_cache_directory, kernel_folders
 from ..execution.compile.precompiled_header import HEADERS, header_files
 from .command_line import UserError, start_warp
 from .shared_options import Commands, add_command
@@ -132,6 +132,10 @@ def remove(entry: Path) -> None:
         raise UserError(f"cannot remove {entry}: {error.strerror}") from None
 
 
-def kernel_names(folder: Path) -> str:
-    """Prefix of a kernel's files: the name of its folder, without the suffix of a build folder."""
-    return re.sub(r"_(\w{8}_build|p\d+_t\d+)$", "", folder.name)
+def kernel_names(folder: Path) -> tuple[str, str]:
+    """Prefixes of a kernel's files: the name of its folder, without the suffix of a build folder,
+    and the name of the source in it, which the files of the interpreter and of native calls have.
+    """
+    name = re.sub(r"_(\w{8}_build|p\d+_t\d+)$", "", folder.name)
+    source = name.removeprefix(KERNELS).rpartition("_")[0]
+    return name, f"{source}."
