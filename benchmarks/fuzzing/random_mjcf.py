@@ -286,7 +286,10 @@ class RandomText:
             gear=(0.3, number(-3, 3)),
             ctrlrange=(0.3, self.range(6)),
             forcerange=(0.3, self.range(9)),
+            forcelimited=(0.05, "false"),
         )
+        if kind != "damper":
+            attributes |= self.some(ctrllimited=(0.15, "false"))
         if kind in ("position", "intvelocity"):
             attributes |= self.some(kp=(0.6, number(0, 9)), kv=(0.3, number(0, 3)))
             if "ctrlrange" not in attributes:
