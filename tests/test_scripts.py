@@ -29,6 +29,9 @@ LINT = (
 )
 
 TYPES = ("python scripts/robot_stub.py", "mypy")
+CPP = "C++ --objects"
+"""Compilation of the emulated device's C++ files."""
+
 ALL_TESTS = ("pytest -n 3 --ignore tests/ros --ignore tests/cuda_device", "test_cuda --quick")
 
 
@@ -50,8 +53,10 @@ def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 def folder_of_test_script(folder: Path, **codes: int) -> Path:
     """Make a folder in which scripts/test.sh runs programs that print their arguments and exit with
     these codes."""
-    for name in ("scripts", ".venv/bin"):
+    for name in ("scripts", ".venv/bin", "tests/cuda_device"):
         (folder / name).mkdir(parents=True)
+    compiler = "import sys\nprint('C++', *sys.argv[1:])\n"
+    (folder / "tests/cuda_device/emulated_warp.py").write_text(compiler)
     shutil.copy(SCRIPTS / "test.sh", folder / "scripts")
     (folder / "scripts/venv.sh").write_text("set_up() { :; }\n")
     (folder / "scripts/debian_packages.sh").write_text("echo apt\n")
@@ -69,8 +74,8 @@ def folder_of_test_script(folder: Path, **codes: int) -> Path:
         (("--quick",), LINT, ["pytest -n 2 --quick --ignore tests/ros"]),
         (("-k", "rnea"), (), ["pytest -k rnea"]),
         (("--quick", "-k", "rnea"), (), ["pytest --quick -k rnea"]),
-        ((), ("apt", *LINT, *TYPES), ALL_TESTS),
-        (("--no-apt",), (*LINT, *TYPES), ALL_TESTS),
+        ((), ("apt", CPP, *LINT, *TYPES), ALL_TESTS),
+        (("--no-apt",), (CPP, *LINT, *TYPES), ALL_TESTS),
         (("--no-apt", "-k", "rnea"), (), ["pytest -k rnea"]),
     ],
 )
@@ -79,14 +84,19 @@ def test_the_test_script_runs_lint_types_and_tests(arguments, before, ran, tmp_p
 
     Other arguments go to pytest. Without arguments it installs the Debian packages, unless
     `--no-apt` is given, and runs lint, types and all tests. The steps before the tests run in
-    parallel.
+    parallel. Without a C++ compiler nothing is compiled.
     """
     command = ["bash", "scripts/test.sh", *arguments]
     folder = folder_of_test_script(tmp_path)
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-    lines = done.stdout.splitlines()
-    assert sorted(lines[: len(before)]) == sorted(before)
-    assert lines[len(before) :] == [*ran]
+    for compiler in ("sh", "no-such-compiler"):
+        environment = {**os.environ, "CXX": compiler}
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=True
+        )
+        expected = [line for line in before if line != CPP or compiler == "sh"]
+        lines = done.stdout.splitlines()
+        assert sorted(lines[: len(expected)]) == sorted(expected)
+        assert lines[len(expected) :] == [*ran]
 
 
 @pytest.mark.parametrize("tool", ["ruff", "python", "mypy", "pytest", "ros_env"])

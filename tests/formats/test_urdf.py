@@ -111,8 +111,7 @@ def test_the_base_joint_is_renamed_if_a_joint_is_named_floating_base() -> None:
 
 def test_a_root_with_a_floating_joint_gets_one_free_base() -> None:
     """A file with a floating joint on its empty root has one free base, with a remark. An empty
-    root that carries more than that gets a free base of its own, and forward dynamics refuses
-    it."""
+    root that carries shapes too gets a free base of its own, and forward dynamics refuses it."""
     trunk = body('<mass value="12"/>' + inertia(1, 2, 2.5), "trunk")
     text = robot(links("world"), trunk, joint("free", "floating", "world", "trunk", ""))
     assert load(text).nv == 6
@@ -120,7 +119,9 @@ def test_a_root_with_a_floating_joint_gets_one_free_base() -> None:
         model = load_urdf(text, floating_base=True)
     assert model.nv == 6 and len(caught) == len(model.warnings) == 1
     said = "leave floating_base=True out"
-    more = text.replace("</robot>", links("b") + joint("x", "fixed", "world", "b", "") + "</robot>")
+    ball = "<visual><geometry><sphere radius='1'/></geometry></visual>"
+    held = f'<link name="b">{ball}</link>' + joint("x", "fixed", "world", "b", "")
+    more = text.replace("</robot>", held + "</robot>")
     with pytest.warns(ModelWarning, match=said):
         model = load_urdf(more, floating_base=True)
     with pytest.raises(ModelError, match=said):

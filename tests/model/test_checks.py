@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,14 +18,12 @@ from warpdyn.model.checks import (
     check_description,
     find_root,
     not_negative,
-    remark_limits_of_followers,
     rigid_body,
-    unphysical,
 )
 from warpdyn.model.description import Joint, Link, Mimic
 from warpdyn.model.joints import KINDS
 from warpdyn.model.names import ModelError
-from warpdyn.model.poses_and_limits import EYE, PERPENDICULAR, Limits, Pose
+from warpdyn.model.poses_and_limits import EYE, PERPENDICULAR, Pose
 
 
 @pytest.mark.parametrize(
@@ -178,67 +175,6 @@ def test_impossible_inertial_values_are_refused(
     """Links, payloads and replaced numbers have the same message."""
     with pytest.raises(ValueError, match=said):
         rigid_body("a load", mass, com, inertia)
-
-
-def test_only_unphysical_inertia_is_remarked() -> None:
-    """Negative principal moments, a broken triangle inequality, and inertia without mass are
-    remarked. Point masses and rounding errors are not."""
-
-    def remarks(mass: float, *moments: float) -> list[str]:
-        inertia = tuple(tuple(row) for row in np.diag(moments).tolist())
-        return list(unphysical([Link("a", mass, inertia=inertia)], []))
-
-    assert (
-        remarks(1.0, 1.0, 1.0, 1.0) == remarks(0.0, 0.0, 0.0, 0.0) == remarks(0, 1e-13, 0, 0) == []
-    )
-    assert remarks(1.0, 1.0, 1.0, 2.0005) == []
-    assert ["triangle inequality" in line for line in remarks(1.0, 1.0, 1.0, 9.0)] == [True]
-    assert ["is negative" in line for line in remarks(1.0, -1.0, 1.0, 1.0)] == [True]
-    assert ["no mass" in line for line in remarks(0.0, 1.0, 1.0, 1.0)] == [True]
-
-
-def test_impossible_numbers_of_a_joint_are_remarked() -> None:
-    """Crossed limits, and negative speeds, efforts and losses, of both axes. Equal limits are
-    possible, and a fixed joint has no axis."""
-
-    def remarks(kind: str, **fields: Any) -> list[str]:
-        axis2 = (0.0, 1.0, 0.0) if KINDS[kind].series else None
-        return list(unphysical([], [Joint("j", KINDS[kind], "a", "b", axis2=axis2, **fields)]))
-
-    crossed, lossy = Limits(lower=1.0, upper=-1.0), {"damping": -2.0, "friction": -3.0}
-    assert remarks("revolute", limits=Limits(lower=1.0, upper=1.0)) == []
-    assert remarks("fixed", limits=crossed, **lossy) == []
-    said = ['joint "j": its lower limit 1 is above its upper limit -1']
-    assert remarks("revolute", limits=crossed) == said
-    said = ['joint "j": its damping is negative, -2', 'joint "j": its friction is negative, -3']
-    assert remarks("prismatic", **lossy) == said
-    said = ['joint "j": its second velocity is negative, -1']
-    assert remarks("universal", limits2=Limits(velocity=-1.0)) == said
-    said = ['joint "j": its second damping is negative, -1']
-    assert remarks("universal", damping2=-1.0) == said
-
-
-@pytest.mark.parametrize(
-    ("leader", "mimic", "own", "words"),
-    [
-        ((-2, 2), Mimic("a", 2.0, 0.0), (-0.5, 0.5), "from -4 to 4; its own, -0.5 to 0.5"),
-        ((-1, 2), Mimic("a", -1.0, 0.5), (-3, 1), "from -1.5 to 1.5; its own, -3 to 1"),
-        ((-np.inf, np.inf), Mimic("a"), (-1, 1), "from -inf to inf; its own, -1 to 1"),
-        ((0, 0.8), Mimic("a", -1.0), (-0.8757, 0), None),
-        ((0, 0.04), Mimic("a"), (0, 0.04), None),
-        ((-2, 2), Mimic("a"), (-np.inf, np.inf), None),
-    ],
-)
-def test_limits_of_mimic_joints_that_differ_from_the_leaders_are_remarked(
-    leader: Any, mimic: Mimic, own: Any, words: str | None
-) -> None:
-    joints = [
-        Joint("a", KINDS["revolute"], "x", "y", limits=Limits(*leader)),
-        Joint("b", KINDS["revolute"], "y", "z", limits=Limits(*own), mimic=mimic),
-    ]
-    found = list(remark_limits_of_followers(joints))
-    assert len(found) == (words is not None)
-    assert all(f'joint "b" follows "a", whose limits let it move {words}' in x for x in found)
 
 
 def test_errors_of_assembled_models_begin_with_the_source() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import warpdyn as wd
 import warpdyn.robots
-from warpdyn.model.checks import unphysical
+from warpdyn.model.remarks import unphysical
 from warpdyn.robots import FLOATING, load_robot, robot_names
 
 FOLDER = Path(warpdyn.robots.__file__).parent

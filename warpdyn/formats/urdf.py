@@ -18,7 +18,6 @@ from lxml import etree
 from urdf_parser_py import urdf as parser  # type: ignore[import-untyped]
 
 from ..model import Model
-from ..model.checks import unphysical
 from ..model.description import Geometry, Joint, Link, Mimic
 from ..model.joints import URDF_KINDS
 from ..model.names import ModelError
@@ -34,7 +33,7 @@ from ..model.poses_and_limits import (
     unit_vector,
 )
 from ..model.reference_frames import Reference
-from ..model.remarks import warn
+from ..model.remarks import unphysical, warn
 from ..model.structure import QuaternionOrder
 from .meshes.colors import urdf_color
 from .registry import URDF

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..model.checks import links_held_by
 from ..model.description import Joint, Link
 from ..model.joints import FLOATING
+from ..model.remarks import links_held_by
 
 
 def without_floating_root(

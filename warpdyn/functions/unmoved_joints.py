@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from ..algorithms.aba import unmoved_joint
 from ..execution.request.evaluate import tree_of
-from ..model.checks import remark_double_freedom
 from ..model.names import ModelError
+from ..model.remarks import remark_double_freedom
 from ..model.structure import Structure
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .checks import checked_shapes, not_negative, rigid_body, unphysical
+from .checks import checked_shapes, not_negative, rigid_body
 from .closed_loops.loop import Loop
 from .description import Gearbox, Geometry, Joint, Link, Mimic
 from .joints import KINDS, KindName
@@ -17,7 +17,7 @@ from .model import Model
 from .names import ModelError
 from .poses_and_limits import ORIGIN, UNLIMITED, ZERO3, Limits, Pose, Vector3, unit_vector
 from .reference_frames import Reference
-from .remarks import warn
+from .remarks import unphysical, warn
 from .structure import QuaternionOrder
 
 

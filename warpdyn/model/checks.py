@@ -1,11 +1,10 @@
-"""Checks of links and joints: one tree of valid bodies. Inertias that no rigid body can have cause
-a warning."""
+"""Checks of links and joints: one tree of valid bodies."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 from ..algebra.scalar import as_number
 from ..algebra.spatial import Vector
 from .description import Geometry, Joint, Link
-from .joints import FIXED, FLOATING, JointKind
+from .joints import JointKind
 from .names import ModelError
 from .poses_and_limits import (
     MOST,
@@ -22,7 +21,6 @@ from .poses_and_limits import (
     PERPENDICULAR,
     UNLIMITED,
     ZERO3,
-    Limits,
     Matrix3,
     Pose,
     Vector3,
@@ -308,98 +306,3 @@ def find_root(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> st
             name = parents[name]
         hanging |= chain
     return roots[0]
-
-
-def unphysical(links: Sequence[Link], joints: Sequence[Joint]) -> Iterator[str]:
-    """A remark for each inertia that no rigid body can have, and for each limit or loss of a joint
-    that no joint can have."""
-    for joint in joints:
-        if not joint.kind.nv:
-            continue  # files give fixed joints limits and dampers, too
-        yield from _unphysical_axis(joint, "", joint.limits, joint.damping, joint.friction)
-        if joint.kind.series:
-            values = (joint.limits2, joint.damping2, joint.friction2)
-            yield from _unphysical_axis(joint, "second ", *values)
-    for link in links:
-        largest = max(abs(x) for row in link.inertia for x in row)
-        if not NEGLIGIBLE < largest < math.inf:
-            continue
-        if not link.mass:
-            yield f'link "{link.name}": it has rotational inertia but no mass'
-        moments = [
-            largest * float(part) for part in np.linalg.eigvalsh(np.array(link.inertia) / largest)
-        ]
-        shown = ", ".join(f"{moment:.3g}" for moment in moments)
-        if moments[0] < -ROUNDING * moments[2]:
-            yield f'link "{link.name}": a principal moment of its inertia is negative ({shown} kg·m²)'
-        elif moments[0] + moments[1] < (1 - ROUNDING) * moments[2]:
-            yield f'link "{link.name}": its principal moments ({shown} kg·m²) break the triangle inequality'
-
-
-def _unphysical_axis(
-    joint: Joint, which: str, limits: Limits, damping: float, friction: float
-) -> Iterator[str]:
-    place = f'joint "{joint.name}"'
-    if limits.lower > limits.upper:
-        yield (
-            f"{place}: its {which}lower limit {limits.lower:g} is above its {which}upper limit "
-            f"{limits.upper:g}"
-        )
-    numbers = {
-        "velocity": limits.velocity,
-        "effort": limits.effort,
-        "damping": damping,
-        "friction": friction,
-    }
-    for name, number in numbers.items():
-        if number < 0:
-            yield f"{place}: its {which}{name} is negative, {number:g}"
-
-
-def remark_limits_of_followers(joints: Sequence[Joint]) -> Iterator[str]:
-    """A remark for each mimic joint whose position limits are narrower than those that follow from
-    its leader. Its own limits have no effect."""
-    by_name = {joint.name: joint for joint in joints}
-    for joint in joints:
-        if joint.mimic is None:
-            continue
-        leader, multiplier, offset = joint, 1.0, 0.0
-        while leader.mimic is not None:
-            offset += multiplier * float(leader.mimic.offset)
-            multiplier *= float(leader.mimic.multiplier)
-            leader = by_name[leader.mimic.joint]
-        bounds = (leader.limits.lower, leader.limits.upper)
-        ends = sorted(multiplier * x + offset for x in bounds) if multiplier else [offset, offset]
-        own = joint.limits.lower, joint.limits.upper
-        # Files round limits to three digits.
-        near = ROUNDING * max((abs(x) for x in own if math.isfinite(x)), default=0.0)
-        if ends[0] < own[0] - near or ends[1] > own[1] + near:
-            yield (
-                f'joint "{joint.name}" follows "{leader.name}", whose limits let it move from {ends[0]:.3g} to '
-                f"{ends[1]:.3g}; its own, {own[0]:.3g} to {own[1]:.3g}, have no effect"
-            )
-
-
-def links_held_by(root: str, joints: Iterable[Joint]) -> set[str]:
-    """The root and the links that fixed joints hold on it."""
-    held, count = {root}, 0
-    fixed = [joint for joint in joints if joint.kind is FIXED]
-    while count < len(held):
-        count = len(held)
-        held |= {joint.child for joint in fixed if joint.parent in held}
-    return held
-
-
-def remark_double_freedom(links: Sequence[Link], joints: Sequence[Joint]) -> Iterator[str]:
-    """A remark for each joint that repeats the floating base's motion: a floating joint on a root
-    (the first link, with the links fixed to it) without mass."""
-    root = links[0]
-    held = links_held_by(root.name, joints)
-    if any(link.mass for link in links if link.name in held):
-        return
-    for joint in joints:
-        if joint.parent in held and joint.kind is FLOATING:
-            yield (
-                f'joint "{joint.name}" lets link "{joint.child}" move freely already, on the '
-                f'massless root "{root.name}"; leave floating_base=True out'
-            )

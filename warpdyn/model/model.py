@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, get_args
 from . import describe, edits, restructure
 from .actuators import Actuator
 from .assembly import check_loops, in_tree_order
-from .checks import remark_double_freedom, remark_limits_of_followers
 from .closed_loops.loop import Loop
 from .described_sensors import DescribedSensor
 from .description import Joint, Link
@@ -25,6 +24,7 @@ from .named_configurations import Configuration
 from .names import ModelError
 from .params import params as parameters
 from .poses_and_limits import Effects
+from .remarks import remark_double_freedom, remark_limits_of_followers
 from .scene import free_bodies
 from .scene.objects import with_object
 from .structure import QuaternionOrder, Structure

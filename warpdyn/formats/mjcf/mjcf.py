@@ -15,12 +15,11 @@ from pathlib import Path
 
 from ...algebra.spatial import HERE, IDENTITY, ZERO, Placement, Vector
 from ...model import Model
-from ...model.checks import unphysical
 from ...model.description import Joint, Link, fixed_joint
 from ...model.joints import FLOATING
 from ...model.poses_and_limits import Effects, Pose
 from ...model.reference_frames import Reference
-from ...model.remarks import warn
+from ...model.remarks import unphysical, warn
 from ...model.restructure import at_rest
 from ...model.scene.free_bodies import free_coordinates
 from ...model.structure import QuaternionOrder, name_of_base_joint

@@ -14,13 +14,12 @@ from dataclasses import replace
 
 from ...algebra.spatial import Placement, Symmetric
 from ...model import Model
-from ...model.checks import unphysical
 from ...model.description import Geometry, Joint, Link, fixed_joint
 from ...model.joints import FLOATING
 from ...model.names import ModelError
 from ...model.poses_and_limits import Pose, matrix3, vector3
 from ...model.reference_frames import Reference
-from ...model.remarks import warn
+from ...model.remarks import unphysical, warn
 from ...model.scene.free_bodies import drawn_at
 from ...model.structure import QuaternionOrder
 from ..meshes.colors import Color, color_of
@@ -178,7 +177,7 @@ class SdfReader:
         for frame in (self.top, *self.top.walk("model")):
             self._look_over(frame)
         links = [self.link(frame) for frame in self.top.walk("link")]
-        remarks = []
+        remarks: list[str] = []
         if self.weightless:
             shown = ", ".join(self.weightless[:5]) + (", ..." if len(self.weightless) > 5 else "")
             remarks.append(
@@ -188,6 +187,7 @@ class SdfReader:
         # The link "world" exists only if something hangs on it. Otherwise the one free link is the
         # root.
         joints, frames = Joints(self.frames, self.top, loops), self._frames()
+        remarks += unphysical(links, joints.joints)
         anchored = any(joint.parent == WORLD for joint in (*joints.joints, *frames))
         roots = self._roots(joints, floating_base, anchored)
         anchored = anchored or bool(roots)
@@ -210,12 +210,7 @@ class SdfReader:
             sensors=sensors,
             physics=physics_of(self.frames.world.element),
             named=drawn_at({j.name: at[j.child] for j in roots if j.kind is FLOATING}),
-            warnings=[
-                *self.values.ignored_lines(),
-                *self.values.remarks,
-                *remarks,
-                *unphysical(links, joints.joints),
-            ],
+            warnings=[*self.values.ignored_lines(), *self.values.remarks, *remarks],
         )
 
     def _look_over(self, frame: SdfFrame) -> None:

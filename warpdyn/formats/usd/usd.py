@@ -17,7 +17,6 @@ import numpy as np
 
 from ...algebra.spatial import Placement
 from ...model import Model
-from ...model.checks import unphysical
 from ...model.closed_loops.loop import Loop
 from ...model.description import Joint, Link, fixed_joint
 from ...model.joints import FLOATING
@@ -25,7 +24,7 @@ from ...model.named_configurations import Configuration
 from ...model.names import ModelError
 from ...model.poses_and_limits import Pose, unit_vector
 from ...model.reference_frames import Reference
-from ...model.remarks import warn
+from ...model.remarks import unphysical, warn
 from ...model.scene.free_bodies import drawn_at
 from ...model.structure import QuaternionOrder
 from ..registry import USD
