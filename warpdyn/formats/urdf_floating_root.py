@@ -15,21 +15,29 @@ def without_floating_root(
 
     Removed parts are added to the remarks.
     """
+    found = _floating_joint(links, joints)
+    if found is None:
+        return links, joints
+    joint, held = found
+    names = ", ".join(f'"{link.name}"' for link in links if link.name in held)
+    remarks.append(
+        f'joint "{joint.name}" is floating already: link "{joint.child}" is the free base, and '
+        f"{'link' if len(held) == 1 else 'links'} {names} and the joint are left out"
+    )
+    return [x for x in links if x.name not in held], [x for x in joints if x.parent not in held]
+
+
+def _floating_joint(links: list[Link], joints: list[Joint]) -> tuple[Joint, set[str]] | None:
+    """The floating joint that alone moves on an empty root, and the links of the root."""
     carried = {joint.child for joint in joints}
     roots = [link.name for link in links if link.name not in carried]
     if len(roots) != 1:
-        return links, joints
+        return None
     held = links_held_by(roots[0], joints)
     moving = [j for j in joints if j.parent in held and j.child not in held]
-    root = [link for link in links if link.name in held]
     if len(moving) != 1 or moving[0].kind is not FLOATING:
-        return links, joints
+        return None
+    root = (link for link in links if link.name in held)
     if any(link.mass or link.visuals or link.collisions for link in root):
-        return links, joints  # two bodies, each of which moves freely
-    (joint,) = moving
-    names = ", ".join(f'"{link.name}"' for link in root)
-    remarks.append(
-        f'joint "{joint.name}" is floating already: link "{joint.child}" is the free base, and '
-        f"{'link' if len(root) == 1 else 'links'} {names} and the joint are left out"
-    )
-    return [x for x in links if x.name not in held], [x for x in joints if x.parent not in held]
+        return None  # two bodies, each of which moves freely
+    return moving[0], held
