@@ -7,6 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 from time_limit import time_limit
 
@@ -105,6 +106,18 @@ def test_unknown_arguments_are_refused(path: Path) -> None:
     (path.parent / "bare.xacro").write_text('<robot name="bare"><link name="a"/></robot>')
     with pytest.raises(ModelError, match='no argument "x"; the file has none'):
         load_xacro(path.parent / "bare.xacro", x=3)
+
+
+def test_an_argument_has_one_value(path: Path) -> None:
+    """It is a string, a number or a bool, and is not in both places."""
+    pytest.importorskip("xacro")
+    with pytest.raises(ModelError, match='argument "length" is in mappings, too; give it once'):
+        load_xacro(path, mappings={"length": 2}, length=3)
+    for value in (None, [1.0], {"length": 1}):
+        with pytest.raises(ModelError, match='"length" must be a string, a number or a bool'):
+            load_xacro(path, mappings={"length": value})  # type: ignore[dict-item]
+    a, b = (load_xacro(path, length=x) for x in (np.float32(2), np.int64(2)))
+    assert a.link("left").com == b.link("left").com == (0.0, 0.0, 1.0)
 
 
 def test_mappings_give_the_arguments(path: Path) -> None:

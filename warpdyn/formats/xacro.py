@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..model import Model
 from ..model.names import ModelError, near_names, suggestion
 from ..model.reference_frames import Reference
@@ -53,13 +55,17 @@ def load_xacro(
 
     arguments: values of the file's <xacro:arg>, as after `name:=` on xacro's command line. An
     argument that neither the file nor its includes declare is refused.
-    mappings: the same as a dictionary, named as in ROS's `xacro.process_file`.
+    mappings: the same as a dictionary, named as in ROS's `xacro.process_file`. Two values for one
+    argument are refused.
     floating_base, quaternion, base_velocity, srdf: as for `load_urdf`.
 
     Only load files that you trust: xacro evaluates expressions and reads the files that a file
     includes.
     """
-    name, text = Path(path).name, expand_xacro(path, {**(mappings or {}), **arguments})
+    name, mapped = Path(path).name, mappings or {}
+    for key in arguments.keys() & mapped.keys():
+        raise ModelError(f'{name}: argument "{key}" is in mappings, too; give it once')
+    text = expand_xacro(path, {**mapped, **arguments})
     try:
         expanded = RobotSource(None, URDF.name, text, folder=Path(path).parent)
         model = load_urdf(expanded, floating_base=floating_base, quaternion=quaternion, srdf=srdf)
@@ -110,8 +116,13 @@ def expand_xacro(
     name = Path(path).name
     if not Path(path).is_file():
         raise ModelError(f"{path}: there is no such file; give the path of a xacro file")
+    for key, value in arguments.items():
+        if not isinstance(value, str | bool | int | float | np.generic):
+            raise ModelError(
+                f'{name}: argument "{key}" must be a string, a number or a bool, got {value!r}'
+            )
     values = {
-        key: str(value).lower() if isinstance(value, bool) else str(value)
+        key: str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
         for key, value in arguments.items()
     }
     given = Arguments(values)
