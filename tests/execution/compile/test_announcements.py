@@ -6,6 +6,8 @@ import io
 import sys
 import threading
 import time
+from contextlib import nullcontext
+from typing import Any
 
 import pytest
 
@@ -133,3 +135,30 @@ def test_documented_numbers() -> None:
     """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.WORTH_A_LINE == 1.0
     assert chosen.REFRESH == 0.2
+
+
+def test_a_bar_is_full_after_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread that moves the bar may be reading the clock when the work ends."""
+    reads, shown = threading.Event(), list[float]()
+
+    class Bar(nullcontext[Any]):
+        n = 0.0
+
+        def __enter__(self) -> Any:
+            return self
+
+        def refresh(self) -> None:
+            shown.append(self.n)
+
+    def clock() -> float:
+        if threading.current_thread().name == "warpdyn bar":
+            reads.set()
+            time.sleep(0.05)
+        return 1.0
+
+    monkeypatch.setattr("tqdm.tqdm", lambda **_: Bar())
+    monkeypatch.setattr(announcements.time, "monotonic", clock)
+    monkeypatch.setattr(announcements, "REFRESH", 1e-3)
+    with announcements._bar("compiling", 3.0):
+        assert reads.wait(10.0)
+    assert shown[-1] == 3.0

@@ -80,8 +80,8 @@ def _bar(text: str, seconds: float) -> Iterator[None]:
         clock.start()
         try:
             yield
-            bar.n = seconds
         finally:
             done.set()
             clock.join()
-            bar.refresh()
+        bar.n = seconds
+        bar.refresh()
