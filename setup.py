@@ -56,7 +56,7 @@ TEST = [
     *SITE,
     "pytest>=8",
     "pytest-xdist",
-    "pytest-cov",  # data for scripts/mutate.py --coverage
+    "coverage",  # with pytest-cov here, colcon would measure it, which takes ten times as long
     "hypothesis",
     "mpmath<1.4",  # as sympy has it, which torch needs
     "matplotlib",

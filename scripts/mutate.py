@@ -7,9 +7,9 @@ parent folders, and the test files of the modules that import the file. A table 
 room. The script prints every survivor with its place. The exit status is 1 if the share of killed mutations is less
 than --least (default: all).
 
---coverage FILE takes the data of `pytest --cov=warpdyn --cov=ros2_node --cov-context=test`. Tests that execute the
-changed lines then run first, a few of each file before the others. The test file of the same name and the newer ones
-of the files above run last. If no test executes a line, all of the files above run.
+--coverage FILE takes the data of `pytest --cov=warpdyn --cov=ros2_node --cov-context=test` (package pytest-cov).
+Tests that execute the changed lines then run first, a few of each file before the others. The test file of the same
+name and the newer ones of the files above run last. If no test executes a line, all of the files above run.
 A mutation also counts as killed if a test takes far longer with it. Mutations that change no behaviour are listed
 with the reason in scripts/equivalent_mutations.json and are not drawn.
 """

@@ -64,5 +64,5 @@ pytest -n 3 --ignore tests/ros --ignore tests/cuda_device
 bash scripts/test_cuda.sh --quick # on an emulated CUDA device; it runs tests/cuda_device too
 if compgen -G "tests/ros/test_*.py" >/dev/null; then
     # Each worker runs whole files in a ROS domain of its own. These tests wait most of the time.
-    pytest -n 6 --dist loadfile --no-loadscope-reorder tests/ros
+    pytest -n 4 --dist loadfile --no-loadscope-reorder tests/ros
 fi
