@@ -89,7 +89,7 @@ points of the normal distribution, Applied Statistics 37, algorithm AS 241."""
 
 def normal_quantile(p: np.ndarray) -> np.ndarray:
     """Normal numbers, in standard deviations from the mean, below which the probability is 1/2 + p. They
-    must be within 7 standard deviations."""
+    must be within 6.6 standard deviations."""
     r = 0.180625 - p * p
     x = p * _ratio(CENTRAL, r)
     is_tail = np.abs(p) > 0.425

@@ -155,7 +155,7 @@ class JointStates:
         p = np.asarray(position, dtype=float)[m.entries]
         if not within_bound(p, POSITION_BOUND):
             return "position_out_of_range" if np.isfinite(p).all() else "nonfinite_position"
-        if stamp == m.stamp and m.is_repeated(p, stamp):
+        if 0 != stamp == m.stamp and m.is_repeated(p):  # a stamp of zero is no stamp
             return self._merge(m, _UncheckedMessage(m, position, p, stamp, now, True, ""))
         step = p - self.q[m.columns]
         # For nearly every message, one product shows that nothing jumped. Otherwise by joint.

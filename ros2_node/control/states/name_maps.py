@@ -58,13 +58,10 @@ class NameMap:
     needed: np.ndarray | None = None
     """The positions that are read, of the message before."""
 
-    def is_repeated(self, positions: np.ndarray, stamp: int) -> bool:
-        """True for the message before: a driver that lost its robot repeats its last message, which
-        says nothing new. A stamp of zero is not a stamp. Joints that are not read may be NaN, and do
-        not count."""
-        if stamp == 0 or stamp != self.stamp or self.needed is None:
-            return False
-        return np.array_equal(positions, self.needed)
+    def is_repeated(self, positions: np.ndarray) -> bool:
+        """True if a message with the stamp of the one before repeats its positions: a driver that
+        lost its robot does so. Joints that are not read may be NaN, and do not count."""
+        return self.needed is not None and np.array_equal(positions, self.needed)
 
 
 class NameMaps:

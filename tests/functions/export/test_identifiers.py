@@ -28,7 +28,7 @@ def test_any_text_becomes_a_valid_identifier(text: str) -> None:
 
 
 def test_namespaces_are_no_functions_or_types_of_c() -> None:
-    """In C++ a namespace and a function of the same name are an error."""
+    """C++ refuses a namespace that has the name of a function."""
     taken = [
         "gamma",
         "y0",
