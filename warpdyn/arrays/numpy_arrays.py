@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import layout
-from .protocol import Library, Part, View, wrong_dtype
+from .protocol import Library, Part, View, variable, wrong_dtype
 from .reused_memory import MEMORY, REUSED_FROM
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -47,7 +47,8 @@ def check_unmasked(name: str, array: Any) -> Any:
         number = int(np.ma.getmaskarray(array).sum())
         raise TypeError(
             f"{name} is a masked array with {number} masked entries, which no "
-            f"kernel leaves out; pass {name}.filled(value), or {name}.data for the numbers as they are"
+            f"kernel leaves out; pass {variable(name)}.filled(value), or "
+            f"{variable(name)}.data for the numbers as they are"
         )
     return array
 

@@ -289,9 +289,13 @@ class Library(ABC):
 
 def wrong_dtype(name: str, dtype: object, remedy: str) -> TypeError:
     """The error for an argument of another dtype. The remedy is a line with {} for the variable."""
-    variable, *_ = name.split(" (")  # a parameter's name is followed by " (params)"
-    line = remedy.format(variable)
+    line = remedy.format(variable(name))
     return TypeError(f"{name} must be float32 or float64, got {dtype}; convert it ({line})")
+
+
+def variable(name: str) -> str:
+    """The variable of an argument, for a line of code in an error: "mass" for "mass (params)"."""
+    return name.partition(" (")[0]
 
 
 def dtype_name(dtype: Any) -> str:

@@ -14,7 +14,7 @@ from torch.autograd import forward_ad
 
 from . import layout
 from .numpy_arrays import DOUBLE, SINGLE, LikeNumpy, check_unmasked
-from .protocol import View, dtype_name, wrong_dtype
+from .protocol import View, dtype_name, variable, wrong_dtype
 from .reused_memory import MEMORY
 
 transforms = torch._C._are_functorch_transforms_active
@@ -55,11 +55,11 @@ class TorchArrays(LikeNumpy):
         if array.dtype is not torch.float32 and array.dtype is not torch.float64:
             raise wrong_dtype(name, array.dtype, "{0}.float() or {0}.double()")
         if array.layout is not torch.strided:
-            raise TypeError(f"{name} is sparse ({array.layout}); pass {name}.to_dense()")
+            raise TypeError(f"{name} is sparse ({array.layout}); pass {variable(name)}.to_dense()")
         if array.requires_grad and torch.is_grad_enabled():
             raise NotImplementedError(
                 f"{name} requires a gradient, but this call computes none; "
-                f"pass {name}.detach(), or call under torch.no_grad()"
+                f"pass {variable(name)}.detach(), or call under torch.no_grad()"
             )
         where, single = array.device, array.dtype is torch.float32
         if where.type not in DEVICES:
@@ -73,7 +73,7 @@ class TorchArrays(LikeNumpy):
         if array.is_neg():
             raise ValueError(
                 f"{name} is a lazy view: its memory holds the negated numbers (an imaginary part of "
-                f"a conjugate); pass {name}.resolve_neg()"
+                f"a conjugate); pass {variable(name)}.resolve_neg()"
             )
         device = "cpu" if where.type == "cpu" else f"{where.type}:{where.index or 0}"
         try:
