@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -88,6 +89,16 @@ def test_a_large_tensor_reuses_the_memory_of_the_last_one() -> None:
     MEMORY.clear()
     LIBRARY.allocate("cpu", True, (REUSED_FROM // 8, 1))
     assert MEMORY.waiting_bytes == 0
+
+
+def test_a_template_of_large_tensors_is_small() -> None:
+    """It is one number, expanded. A template of small tensors has their size."""
+    for shape, entries in (((16, 16), 256), ((257,), 1)):
+        maker = LIBRARY.maker("cpu", True, shape)
+        assert isinstance(maker, partial)
+        (template,) = maker.args
+        assert template.untyped_storage().nbytes() == 4 * entries
+        assert maker().shape == shape and maker().is_contiguous()
 
 
 def test_gradients_of_large_results_are_not_overwritten() -> None:

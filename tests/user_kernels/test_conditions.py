@@ -68,6 +68,19 @@ def test_conditions_are_joined_by_and_or_and_xor(a: float, b: float) -> None:
     assert join_conditions(a > 0.5, b > 0.5) == wanted
 
 
+def test_a_known_condition_needs_no_operation() -> None:
+    """The other condition, or a constant, is the result."""
+
+    def text(s: list[Any]) -> list[Any]:
+        x = less(0.5, s[0])
+        assert both(x, True) is x and both(True, x) is x
+        assert either(x, False) is x and either(False, x) is x
+        assert both(x, False) is False and either(True, x) is True
+        return [flag(x)]
+
+    assert evaluate_recorded(text, [1.0]) == [1.0]
+
+
 def test_a_value_is_true_if_it_is_not_zero() -> None:
     assert evaluate_recorded(lambda s: [flag(truth(x)) for x in s], [0.0, 2.0, -1.0]) == [
         0.0,

@@ -99,8 +99,7 @@ class ExternalTorques:
         if self.payload is not payload:  # its kernels are warm
             self.payload = payload
             self._bind()
-        self._dt[:] = 0.0
-        self._observe()
+        self._observe()  # whatever dt is: it has an effect on the estimate alone
         self.external[:] = felt
 
     def update(self, dt: float, known: np.ndarray) -> None:

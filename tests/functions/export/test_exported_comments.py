@@ -24,11 +24,13 @@ def test_a_pose_of_seven_numbers_is_not_called_a_matrix() -> None:
     """Its quaternion is x y z w, also for a model with another order, which the comment on q states."""
     model = wd.load_robot("quadruped", quaternion="wxyz")
     hand = partial(wd.fk, frame="FL_foot")
-    text = wd.export(model, {"matrix": hand, "seven": partial(hand, form="pose")})
+    every = partial(wd.fk, form="pose")
+    text = wd.export(model, {"matrix": hand, "seven": partial(hand, form="pose"), "all": every})
     seven = comment_of(text, "seven")
     assert "q: configuration [rad, m], 19; quaternions are w x y z" in seven
     assert "pose: x y z [m] and qx qy qz qw of the link in the world or in relative_to, 7" in seven
     assert "homogeneous" not in seven
+    assert "qw of the link in the world or in relative_to, 18 x 7" in comment_of(text, "all")
     assert "pose: homogeneous transform" in comment_of(text, "matrix")
 
 

@@ -210,6 +210,13 @@ def test_the_command_walks_a_course_of_any_length(fell, monkeypatch, capsys):
     assert capsys.readouterr().err == "the demo stopped: the node ended by itself\n"
 
 
+def test_the_course_has_legs_in_all_directions():
+    """Forward, in a curve to the left, sideways to the left, backward, and standing, 4 s each."""
+    signs = [tuple(np.sign(leg[1:])) for leg in module.COURSE]
+    assert signs == [(1, 0, 0), (1, 0, 1), (0, 1, 0), (-1, 0, 0), (0, 0, 0)]
+    assert {leg.seconds for leg in module.COURSE} == {4}
+
+
 def test_a_command_has_settled_after_1_5_s():
     """Speeds are means over half a second, which has two states here."""
     times = 0.25 * np.arange(33)

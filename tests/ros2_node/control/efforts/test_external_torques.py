@@ -122,7 +122,10 @@ def test_a_change_of_the_load_is_no_external_torque():
     np.testing.assert_allclose(before, PUSH, atol=0.02)
     settings = fleet.settings.with_changes({"payload.mass": 5.0, "payload.com": (0.0, 0.0, 0.1)})
     fleet.change(settings)
-    after = moving(MODEL.with_payload("panda_hand", 5.0, (0, 0, 0.1)))
+    loaded = MODEL.with_payload("panda_hand", 5.0, (0, 0, 0.1))
+    momentum = wd.crba(loaded, torques.q[0]) @ v
+    np.testing.assert_allclose(torques.momentum[0], momentum, atol=1e-9)
+    after = moving(loaded)
     np.testing.assert_allclose(after, PUSH, atol=0.5)
     other = feeling_fleet(payload__link="panda_link7", payload__mass=9.0)
     fleet.blend_to(other)

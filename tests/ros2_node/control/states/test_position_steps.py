@@ -94,6 +94,18 @@ def test_any_mean_of_two_velocities_is_accepted():
         assert tell(states, 0.05, share * 0.05 * 0.9 * FAST, 0.9 * FAST) is None
 
 
+def test_a_step_beyond_all_means_of_two_velocities_is_dropped():
+    """From rest to a third of the fastest velocity, a joint moves by at most that velocity allows."""
+    dt, joint = 0.05, 0
+    speed = FAST[joint] / 3.0
+    bound = SLACK + 0.5 * FAST[joint] * dt + speed * JITTER
+    for factor, reason in ((0.98, None), (1.02, DROPPED)):
+        states, q, v = reader(), np.zeros(N), np.zeros(N)
+        tell(states, 0.0, 0.0, 0.0)
+        v[joint], q[joint] = speed, speed * dt + factor * bound
+        assert tell(states, dt, q, v) == reason
+
+
 @pytest.mark.parametrize("offset", [0.05, 0.2, -0.3])
 def test_a_lasting_offset_stops_the_robot(offset):
     """An encoder may be reset to zero. Its messages are dropped until the state is lost."""
