@@ -5,9 +5,12 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 
+import pytest
 from robots import by_name
 
+from warpdyn.model import Model
 from warpdyn.model.described_sensors import DescribedSensor
+from warpdyn.model.description import Link
 
 PANDA = by_name("panda").model
 ON_LINK = DescribedSensor("imu", "imu", link="panda_hand", said=(("update_rate", "100"),))
@@ -44,3 +47,13 @@ def test_sensors_of_detached_links_are_removed() -> None:
     assert left.sensors == (ON_JOINT, NOWHERE) and left.physics == {"timestep": "0.002"}
     assert SEEING.reduce(["panda_joint1"]).sensors == SEEING.sensors
     assert pickle.loads(pickle.dumps(SEEING)).sensors == SEEING.sensors
+
+
+def test_settings_of_a_simulator_are_read_only() -> None:
+    """A changed table would change a model that others may share."""
+    model = Model.assemble("r", [Link("base")], [], physics={"timestep": "0.002"})
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        model.physics["timestep"] = "0.1"  # type: ignore[index]
+    copied = pickle.loads(pickle.dumps(model))
+    assert copied == model and dict(copied.physics) == {"timestep": "0.002"}
+    assert repr(copied.physics) == "{'timestep': '0.002'}"

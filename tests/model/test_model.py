@@ -182,3 +182,11 @@ def test_an_unknown_quaternion_order_is_refused() -> None:
     """The message begins with the source."""
     with pytest.raises(ModelError, match='file: quaternion must be "xyzw" or "wxyz", got \'zyxw\''):
         Model.assemble("m", [Link("a")], [], source="file", quaternion="zyxw")
+
+
+@pytest.mark.parametrize("word", ["no", "", 2, 0.5])
+def test_a_floating_base_is_true_or_false(word: Any) -> None:
+    """A word such as "no" would be true."""
+    with pytest.raises(ModelError, match="file: floating_base must be True or False, got "):
+        Model.assemble("m", [Link("a")], [], source="file", floating_base=word)
+    assert Model.assemble("m", [Link("a")], [], floating_base=np.True_).floating_base is True

@@ -45,6 +45,15 @@ def test_load_robot_knows_names_and_floating_bases() -> None:
             load_robot(name)
 
 
+def test_equal_options_give_the_same_model() -> None:
+    """Reading a file takes 2 to 20 ms. A value that only equals an option has a model of its own."""
+    model = load_robot("panda")
+    assert load_robot("panda", floating_base=False, base_velocity="local") is model
+    assert load_robot("panda", quaternion="wxyz") is not model
+    assert load_robot("panda", floating_base=0) is not model  # type: ignore[arg-type]
+    assert load_robot("quadruped", floating_base=True) is load_robot("quadruped")
+
+
 @pytest.mark.parametrize("name", robot_names())
 def test_bundled_robots_are_physical_and_name_their_source(name: str) -> None:
     """Every link is one that a rigid body can be, and the file says where its numbers come from."""

@@ -1,8 +1,8 @@
-"""Sensors of a description, kept as data."""
+"""Sensors of a description and settings of its simulator, kept as data."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from .poses_and_limits import Pose
@@ -32,3 +32,22 @@ class DescribedSensor:
         link = self.link and links.get(self.link, self.link)
         joint = self.joint and joints.get(self.joint, self.joint)
         return replace(self, link=link, joint=joint)
+
+
+class PhysicsSettings(Mapping[str, str]):
+    """A simulator's settings in a description, by path. Read-only."""
+
+    def __init__(self, settings: Mapping[str, str] | None = None) -> None:
+        self._settings = dict(settings or {})
+
+    def __getitem__(self, path: str) -> str:
+        return self._settings[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._settings)
+
+    def __len__(self) -> int:
+        return len(self._settings)
+
+    def __repr__(self) -> str:
+        return repr(self._settings)

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import FrozenInstanceError
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, get_args
 
 from . import describe, edits, restructure
 from .actuators import Actuator
 from .assembly import check_loops, in_tree_order
 from .closed_loops.loop import Loop
-from .described_sensors import DescribedSensor
+from .described_sensors import DescribedSensor, PhysicsSettings
 from .description import Joint, Link
 from .ground_contact import TouchingPair
 from .named_configurations import Configuration
@@ -105,7 +104,7 @@ class Model(Structure):
         loops: Sequence[Loop] = (),
         actuators: Sequence[Actuator] = (),
         sensors: Sequence[DescribedSensor] = (),
-        physics: Mapping[str, str] = MappingProxyType({}),
+        physics: Mapping[str, str] | None = None,
         named: Sequence[Configuration] = (),
         excluded_pairs: Sequence[tuple[str, str]] = (),
         touching_pairs: Sequence[TouchingPair] = (),
@@ -118,6 +117,8 @@ class Model(Structure):
         """
         if quaternion not in get_args(QuaternionOrder):
             raise ModelError(f'{source}: quaternion must be "xyzw" or "wxyz", got {quaternion!r}')
+        if floating_base not in (True, False):
+            raise ModelError(f"{source}: floating_base must be True or False, got {floating_base!r}")
         links, joints = in_tree_order(source, links, joints)
         check_loops(source, loops, links, joints)
         # Remarks that all formats share.
@@ -128,7 +129,7 @@ class Model(Structure):
             name=name,
             links=links,
             joints=joints,
-            floating_base=floating_base,
+            floating_base=bool(floating_base),
             quaternion=quaternion,
             warnings=tuple(warnings),
             base_armature=base_armature,
@@ -137,7 +138,7 @@ class Model(Structure):
             loops=tuple(loops),
             actuators=tuple(actuators),
             sensors=tuple(sensors),
-            physics=dict(physics),
+            physics=PhysicsSettings(physics),
             named=tuple(named),
             excluded_pairs=tuple(excluded_pairs),
             touching_pairs=tuple(touching_pairs),

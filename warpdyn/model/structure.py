@@ -16,7 +16,7 @@ import numpy as np
 
 from .actuators import Actuator
 from .closed_loops.loop import Loop
-from .described_sensors import DescribedSensor
+from .described_sensors import DescribedSensor, PhysicsSettings
 from .description import Joint, Link
 from .ground_contact import TouchingPair
 from .joints import FLOATING
@@ -87,7 +87,7 @@ class Structure:
     """Actuators in the order of their controls (`warpdyn.actuator_torques`)."""
     sensors: tuple[DescribedSensor, ...] = ()
     """Sensors of the description, kept as data."""
-    physics: Mapping[str, str] = field(default_factory=dict)
+    physics: Mapping[str, str] = field(default_factory=PhysicsSettings)
     """A simulator's settings in the description (time step, solver, gravity), by path, as data."""
     excluded_pairs: tuple[tuple[str, str], ...] = ()
     """Pairs of links whose shapes do not touch (MJCF's exclude, SRDF's disabled collisions)."""
