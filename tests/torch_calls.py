@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 from weakref import ref
 
@@ -86,7 +87,7 @@ def same(found: Any, wanted: Any) -> bool:
 def a_model_stays_as_long_as_its_graphs(call: Callable[..., Any]) -> None:
     """Check that a model lives as long as a graph needs it for its backward pass, and no longer.
     `call`: a way to call `wd.aba` after its first calls."""
-    model = wd.load_robot("double_pendulum")
+    model = copy(wd.load_robot("double_pendulum"))
     gone, x = ref(model), asking(2, 17)
     for _ in range(4):
         result = wd.aba(model, *x)

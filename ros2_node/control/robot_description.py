@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from copy import copy
 from pathlib import Path
 from typing import TypeVar
 
@@ -48,7 +49,8 @@ def load_model(settings: Settings, text: str = "") -> Model:
 def _load_file(file: str) -> Model:
     """The robot of a URDF or xacro file, or a bundled robot."""
     if file in robot_names():
-        return load_robot(file, floating_base=False)
+        # A copy: a model that is read again is another one, for which the robot has to stop.
+        return copy(load_robot(file, floating_base=False))
     data = _in_time(f"{file}: reading it", lambda: read_description(file))
     if Path(file).suffix == ".xacro":
         return _in_time(f"{file}: expanding it", lambda: load_xacro(file))

@@ -118,7 +118,9 @@ class Model(Structure):
         if quaternion not in get_args(QuaternionOrder):
             raise ModelError(f'{source}: quaternion must be "xyzw" or "wxyz", got {quaternion!r}')
         if floating_base not in (True, False):
-            raise ModelError(f"{source}: floating_base must be True or False, got {floating_base!r}")
+            raise ModelError(
+                f"{source}: floating_base must be True or False, got {floating_base!r}"
+            )
         links, joints = in_tree_order(source, links, joints)
         check_loops(source, loops, links, joints)
         # Remarks that all formats share.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from copy import copy
 from typing import Any
 from weakref import ref
 
@@ -117,7 +118,7 @@ def test_a_cached_call_can_be_part_of_a_trace() -> None:
 
 def test_cached_calls_do_not_keep_their_model_alive() -> None:
     """The cached plans are removed with the model."""
-    model, arrays = wd.load_robot("ur5e"), jax_arrays(random_states(2, 1))
+    model, arrays = copy(wd.load_robot("ur5e")), jax_arrays(random_states(2, 1))
     assert isinstance(wd.rnea, Function)
     known = len(plans_of(wd.rnea))
     for _ in range(3):

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -279,7 +280,7 @@ def test_damaged_entries_are_written_again(tmp_path: Path, monkeypatch: pytest.M
         Path.touch,
     ):
         monkeypatch.setattr(launch, "_kernels", WeakKeyDictionary())  # as another process begins
-        model = wd.load_robot("cartpole")
+        model = copy(wd.load_robot("cartpole"))
         assert error(wd.crba(model, q), wanted) <= CLOSE
         (kept,) = tmp_path.glob("*.json")
         whole = whole or kept.read_bytes()

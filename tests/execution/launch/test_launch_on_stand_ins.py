@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from copy import copy
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -213,7 +214,7 @@ def test_calls_have_plans_if_arrays_are_read_in_place() -> None:
 def test_a_plan_ends_with_the_model_of_its_params() -> None:
     """A call may have the params of an equal model. When that model is deleted, the call is checked
     again."""
-    other = wd.load_robot("cartpole")
+    other = copy(wd.load_robot("cartpole"))
     assert other is not MODEL and other == MODEL
     params = other.params(mass={other.link_names[-1]: np.array([1.0, 2.0])})
     call = describe_rnea(Q, Q.copy(), Q.copy(), params=params)

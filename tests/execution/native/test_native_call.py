@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterator
+from copy import copy
 from typing import Any
 from weakref import ref
 
@@ -176,7 +177,7 @@ def test_debug_compiling_and_captures_are_checked_at_each_call(
 def test_plans_are_removed_with_their_model() -> None:
     """A later model at the same address does not get them."""
     forget(wd.crba)
-    model = wd.load_robot("double_pendulum")
+    model = copy(wd.load_robot("double_pendulum"))
     gone = ref(model)
     q = np.zeros((2, 2), np.float32)
     for _ in range(3):

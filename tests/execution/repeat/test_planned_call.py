@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from copy import copy
 from typing import Any
 from weakref import ref
 
@@ -197,7 +198,7 @@ def test_debug_and_compiling_are_checked_at_each_call(monkeypatch: pytest.Monkey
 def test_plans_are_removed_with_their_model() -> None:
     """A later model at the same address does not get them."""
     plans(wd.crba).clear()
-    model = wd.load_robot("double_pendulum")
+    model = copy(wd.load_robot("double_pendulum"))
     gone = ref(model)
     q = np.zeros((2, 2), np.float32)
     for _ in range(3):
