@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from urdf_texts import LIMIT, joint, links, load, robot
 
+from warpdyn.cli.command_line import robot_file
 from warpdyn.formats import urdf
-from warpdyn.robots import load_robot
 
 NAMED = r"class (Visual|Collision)\(.*?\n\]\)\n"
 """The two classes of shapes and their declarations. The packages differ in these only."""
@@ -59,9 +59,9 @@ def test_the_older_parser_gives_the_same_model(
     """Names of shapes are read, and the parser prints nothing about attributes that it does not
     know."""
     texts = [robot(SHAPES, joint()), robot(links("a", "b"), joint(kind="planar", inside=LIMIT))]
-    before: list[Any] = [*map(load, texts), load_robot("panda")]
+    before: list[Any] = [*map(load, texts), urdf.load_urdf(robot_file("panda"))]
     request.getfixturevalue("older")
-    after: list[Any] = [*map(load, texts), load_robot("panda")]
+    after: list[Any] = [*map(load, texts), urdf.load_urdf(robot_file("panda"))]
     for ours, theirs in zip(before, after, strict=True):
         assert theirs.links == ours.links and theirs.joints == ours.joints
     assert [shape.name for shape in after[0].link("a").visuals] == ["v", None]

@@ -25,6 +25,7 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.algorithms import manifold, mass_matrix_inverse, rnea
 from warpdyn.algorithms.frames import for_frames
+from warpdyn.cli.command_line import robot_file
 from warpdyn.codegen.bytecode.encode import encode
 from warpdyn.codegen.targets import describe
 from warpdyn.execution.compile import cache as chosen
@@ -337,7 +338,7 @@ def test_one_changed_digit_of_a_program_is_detected(
 def test_models_of_equal_content_share_programs() -> None:
     """The key is the content. Loading the same file again gives the same key, and any number that
     matters changes it."""
-    model, again = wd.load_robot("panda"), wd.load_robot("panda")
+    model, again = (wd.load(robot_file("panda")) for _ in range(2))
     assert model.key == again.key
     heavier = model.with_payload(model.link_names[-1], 0.1)
     others = (
