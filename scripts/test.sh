@@ -20,7 +20,7 @@ wait_for_all() { # processes in the background; this script ends where one of th
 }
 prepare_compiler() { # Debian's packages, then the C++ files of the emulated CUDA device
     [[ $apt == no ]] || bash scripts/debian_packages.sh
-    ! command -v "${CXX:-g++}" >/dev/null || "${PYTHON:-python3}" tests/cuda_device/emulated_warp.py --objects
+    ! command -v "${CXX:-g++}" >/dev/null || nice "${PYTHON:-python3}" tests/cuda_device/emulated_warp.py --objects
 }
 if (($# == 0)); then
     prepare_compiler & # beside the installation of Python's packages
@@ -29,7 +29,8 @@ fi
 source scripts/venv.sh
 if [[ -f scripts/ros_env.sh ]]; then
     set_up test ros,rostest
-    bash scripts/ros_env.sh & # generates messages, beside lint and mypy
+    # Generates messages, beside lint and mypy. mypy takes longest, on one core, and comes first.
+    nice bash scripts/ros_env.sh &
     running+=($!)
 else
     set_up test
