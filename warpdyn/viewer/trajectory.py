@@ -74,8 +74,7 @@ class Trajectory:
     def at(self, time: float) -> np.ndarray:
         """Configurations (B, nq) at a time [s], interpolated between two rows along the shortest
         way."""
-        k = int(np.searchsorted(self.times, time, side="right")) - 1
-        k = min(max(k, 0), len(self.times) - 1)
+        k = max(int(np.searchsorted(self.times, time, side="right")) - 1, 0)
         if k == len(self.times) - 1 or self.times[k + 1] <= self.times[k] or time <= self.times[k]:
             return self.q[k]
         share = (time - self.times[k]) / (self.times[k + 1] - self.times[k])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 from weakref import ref
 
@@ -197,3 +199,17 @@ def test_no_source_is_returned_if_no_process_can_be_started(
     monkeypatch.delenv("WARPDYN_COMPILE_IN_CHILD")
     monkeypatch.setattr(sys, "executable", "/usr/bin/true")
     assert write_in_child(recorded, "rnea", True, "cpu", 1) is None
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_process_that_ends_writes_no_source(ends: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its child is killed. Otherwise a source that the child cannot write is written here."""
+    recorded = program("rnea")
+
+    def killed(*_: Any) -> bytes:
+        raise subprocess.CalledProcessError(-9, "child")
+
+    monkeypatch.setattr(background, "run_process", killed)
+    monkeypatch.setattr(background, "is_ending", lambda: ends)
+    with pytest.raises(subprocess.CalledProcessError) if ends else nullcontext():
+        assert write_in_child(recorded, "rnea", True, "cpu", 1) is None
