@@ -101,6 +101,22 @@ def test_slopes_of_single_precision_are_those_of_double_precision() -> None:
     assert np.abs(slopes[1] - slopes[0])[:, : ARM.nq - 7].max() < 2e-3
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_slope_of_a_distance_to_the_end_of_a_capsule_is_a_unit_normal(dtype: Any) -> None:
+    """The end is nearest to a corner of the box, and the axis crosses a plane of a face there, up to
+    rounding."""
+    box = wd.description.Box(0.1, 0.2, 0.2)
+    model = two_bodies(wd.description.Capsule(0.04, 0.4), box)
+    third = 3**-0.5
+    q = np.tile([0.15, 0, 0, 0, 0, 0, 1, 0, 0, 0.35, -third, third, third, 0], (50, 1))
+    q[1:] += 1e-8 * np.random.default_rng(0).normal(size=(49, 14))
+    pairs = wd.ContactPairs(model)
+    ones = np.ones((50, 1), dtype)
+    slope = wd.vjp(wd.pair_distances, model, q.astype(dtype), pairs=pairs, cotangents=ones)
+    assert np.linalg.norm(slope[:, :3], axis=1) == pytest.approx(1.0, abs=1e-5)
+    assert np.linalg.norm(slope[:, 7:10], axis=1) == pytest.approx(1.0, abs=1e-5)
+
+
 @pytest.mark.parametrize("links", [["panda_hand"], ["panda_hand", "panda_link6"]], ids=len)
 def test_second_derivatives_along_motions_are_those_of_differences(links: list[str]) -> None:
     """Two pairs of the same kinds share a loop, through which derivatives do not go."""

@@ -114,8 +114,10 @@ def closest_to_box(axis: Segment, half: tuple[Scalar, ...]) -> Scalar:
         at_low = select_less(low, before, slope, at_low)
         at_high = select_less(after, high, slope, at_high)
         low, high = before, after
-    share = at_low / maximum(at_high - at_low, FLAT)
-    return clamp(low - share * (high - low), axis.half)
+    # The slope has no zero where the closest point is an end. The share is then 0 or 1, with no
+    # derivative: a quotient by FLAT would have one of any size.
+    share = minimum(maximum(-at_low / maximum(at_high - at_low, FLAT), 0.0), 1.0)
+    return low + share * (high - low)
 
 
 def _slope(axis: Segment, half: tuple[Scalar, ...], s: Scalar) -> Scalar:
