@@ -50,6 +50,18 @@ def test_a_capsule_along_an_edge_has_two_contacts() -> None:
     assert sorted(c.position.y for c in found) == pytest.approx([-0.1, 0.1])  # type: ignore[type-var]
 
 
+def test_a_capsule_along_an_edge_has_contacts_at_its_ends_however_far_it_is_beyond_the_edge() -> (
+    None
+):
+    """Up to rounding its axis is over the edge, inside or outside of the face."""
+    for beyond in (-0.02, -1e-8, -1e-17, 0.0, 1e-17, 1e-8, 1e-3, 0.02):
+        for turn in (0.0, 1e-9, -1e-9):
+            found = contacts(capsule((0.1 + beyond, 0.0, 0.145), (QUARTER, turn, 0.0)), BOX)
+            gap = np.hypot(max(beyond, 0.0), 0.045) - 0.05
+            assert at.gaps(found) == pytest.approx([gap] * 2, abs=1e-8)
+            assert sorted(c.position.y for c in found) == pytest.approx([-0.1, 0.1], abs=1e-6)  # type: ignore[type-var]
+
+
 def test_a_capsule_across_an_edge_has_one_contact() -> None:
     """It is the contact of the nearer end. The other one is away from the box."""
     found = contacts(capsule((0.13, 0.0, 0.13), (0.0, -np.pi / 4, 0.0)), BOX)

@@ -24,7 +24,7 @@ from warpdyn.algorithms.collision.contact import (
 def test_clamp_side_and_inverse_equal_their_definitions() -> None:
     assert [clamp(x, 2.0) for x in (-3.0, 1.0, 5.0)] == [-2.0, 1.0, 2.0]
     assert [side(x) for x in (-0.1, 0.0, 3.0)] == [-1.0, 1.0, 1.0]
-    assert [inverse(x, 0.5) for x in (4.0, 0.1, 0.0, -0.1, -4.0)] == [0.25, 2.0, 2.0, 2.0, -0.25]
+    assert [inverse(x, 0.5) for x in (4.0, 0.1, 0.0, -0.1, -4.0)] == [0.25, 2.0, 2.0, -2.0, -0.25]
 
 
 def test_direction_returns_length_and_unit_vector() -> None:

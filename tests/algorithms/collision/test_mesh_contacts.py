@@ -119,3 +119,17 @@ def test_contacts_keep_positions_and_features_in_small_motions(below, corners) -
         for one, two in zip(before, found, strict=True):
             assert one.feature == two.feature
             assert np.abs(at.array(one.position) - at.array(two.position)).max() < 1e-3
+
+
+def test_two_cylinders_on_one_axis_touch_at_four_points_around_it() -> None:
+    """The edges of their faces coincide up to rounding, upright and upside down."""
+    prism, upright, over = cylinder_vertices(0.1, 0.1), (0.0, 0.0, 0.0), (np.pi, 0.0, 0.0)
+    for below in (upright, over):
+        for above in (upright, over):
+            for offset in (0.0, 1e-9, 0.01):
+                a = mesh(0.0, below, prism)
+                b = at.shift_shape(mesh(0.1995, above, prism), Vector(offset, 0.0, 0.0))
+                found = contacts(a, b)
+                assert at.gaps(found) == pytest.approx([-0.0005] * 4)
+                x, y, _ = places(found).T
+                assert len({*zip(np.sign(x), np.sign(y), strict=True)}) == 4

@@ -10,8 +10,12 @@ from .box_shapes import ON_THE_SURFACE, beyond_box
 from .contact import Contact, ShapeAt, choose, clamp, dot, inverse, side
 from .round_shapes import ONE_POINT, closest_on_segments, ends_or_closest
 
-LEAST_SLOPE = 1e-9
-"""The least component of the axis that is divided by."""
+LEAST_SLOPE = 1e-6
+"""Component of a capsule's axis along an axis of the box below which it is along the two faces
+there. float32 has a round-off of 6e-8 in it."""
+
+NOWHERE = 1e9
+"""Coordinate at which a segment along a plane meets the plane, behind or ahead [m]."""
 
 FLAT = 1e-12
 """The least difference of two slopes that is divided by [m]."""
@@ -128,12 +132,19 @@ def _slope(axis: Segment, half: tuple[Scalar, ...], s: Scalar) -> Scalar:
 
 def _crossings(axis: Segment, half: tuple[Scalar, ...]) -> list[tuple[Scalar, Scalar]]:
     """For each axis of the box, the coordinates where the segment's line enters and leaves the
-    space between its two faces."""
+    space between its two faces. A line along the faces has neither, inside or outside: a capsule
+    beside a face, along an edge, touches this edge from end to end."""
     found = []
     for x, slope, h in zip(axis.centre, axis.along, half, strict=True):
-        reciprocal = inverse(slope, LEAST_SLOPE)
+        reciprocal, steepness = inverse(slope, LEAST_SLOPE), absolute(slope)
         s, t = (-h - x) * reciprocal, (h - x) * reciprocal
-        found.append((minimum(s, t), maximum(s, t)))
+        enters, leaves = minimum(s, t), maximum(s, t)
+        found.append(
+            (
+                select_less(steepness, LEAST_SLOPE, -NOWHERE, enters),
+                select_less(steepness, LEAST_SLOPE, NOWHERE, leaves),
+            )
+        )
     return found
 
 

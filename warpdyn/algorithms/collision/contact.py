@@ -110,9 +110,8 @@ def side(x: Scalar) -> Scalar:
 
 
 def inverse(x: Scalar, least: float) -> Scalar:
-    """1 / x, or 1 / least where |x| < least."""
-    small = select_less(x, least, least, x)
-    return 1.0 / select_less(x, -least, x, small)
+    """1 / x, or 1 / least with the sign of x where |x| < least."""
+    return 1.0 / select_less(x, 0.0, minimum(x, -least), maximum(x, least))
 
 
 def direction(d: Vector, otherwise: Vector = UPWARDS) -> tuple[Scalar, Vector]:
