@@ -50,9 +50,7 @@ def test_a_capsule_along_an_edge_has_two_contacts() -> None:
     assert sorted(c.position.y for c in found) == pytest.approx([-0.1, 0.1])  # type: ignore[type-var]
 
 
-def test_a_capsule_along_an_edge_has_contacts_at_its_ends_however_far_it_is_beyond_the_edge() -> (
-    None
-):
+def test_a_capsule_along_an_edge_touches_at_both_ends() -> None:
     """Up to rounding its axis is over the edge, inside or outside of the face."""
     for beyond in (-0.02, -1e-8, -1e-17, 0.0, 1e-17, 1e-8, 1e-3, 0.02):
         for turn in (0.0, 1e-9, -1e-9):
