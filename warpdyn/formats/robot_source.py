@@ -141,7 +141,7 @@ def xml_root(name: str, data: bytes, encoding: str | None, element: str) -> etre
         root = etree.fromstring(DECLARED_VERSION.sub(rb'\1"1.0"', text), xml)
     except (etree.LxmlError, ValueError, LookupError):
         root = None  # the log has the reason
-    if _declares_entities(root) if root is not None else b"<!ENTITY" in data:
+    if declares_entities(root) if root is not None else b"<!ENTITY" in data:
         raise ModelError(
             f"{name}: <!DOCTYPE>: entities and external DTDs are never read; remove the DOCTYPE"
         )
@@ -162,7 +162,8 @@ def tag_name(element: etree._Element) -> str:
     return f"{element.prefix}:{local}" if element.prefix else local
 
 
-def _declares_entities(root: etree._Element) -> bool:
+def declares_entities(root: etree._Element) -> bool:
+    """True if a text declares entities, or names an external DTD."""
     document: Any = root.getroottree().docinfo
     declared = document.internalDTD is not None and document.internalDTD.entities()
     return bool(declared or document.system_url or document.public_id)

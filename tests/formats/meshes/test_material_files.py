@@ -123,6 +123,30 @@ def test_the_pixels_of_a_texture_inside_a_mesh_file_are_limited(
     assert why(tmp_path / "a.glb").startswith("its texture has 40 x 40 pixels, more than the 1,599")
 
 
+def test_the_pixels_of_all_textures_together_are_limited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A texture that two materials name counts once. Each is reduced as soon as it is read, so that
+    only one is in memory as a whole."""
+    for name, red in (("a.png", 255), ("b.png", 51)):
+        Image.new("RGB", (40, 40), (red, 0, 0)).save(tmp_path / name)
+    text = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\n"
+    materials = ""
+    for k, name in enumerate(("a.png", "b.png", "a.png")):
+        materials += f"newmtl m{k}\nKd 1 1 1\nmap_Kd {name}\n"
+        text += f"usemtl m{k}\nf 1/1 2/1 3/1\n"
+    (tmp_path / "a.mtl").write_text(materials)
+    (tmp_path / "a.obj").write_text(f"mtllib a.mtl\n{text}")
+    monkeypatch.setattr(material_files, "MOST_PIXELS_TOGETHER", 3200)
+    parts = colored_surfaces(tmp_path / "a.obj")
+    plain = parts[0].color[0]
+    assert [part.color[0] / plain for part in parts] == pytest.approx([1.0, 0.2, 1.0], abs=0.01)
+    with Image.open(io.BytesIO(MaterialFiles(tmp_path).get("b.png"))) as small:
+        assert small.size == (16, 16)
+    monkeypatch.setattr(material_files, "MOST_PIXELS_TOGETHER", 3199)
+    assert why(tmp_path / "a.obj").startswith("its textures have more than 3,199 pixels together")
+
+
 def test_the_unpacked_size_of_a_collada_archive_is_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,7 +185,6 @@ def test_the_limit_of_pixels_is_8192_by_8192() -> None:
     """One more column is refused, with the limit and the remedy."""
     size = SimpleNamespace(size=(8192, 8192))
     material_files.check_pixels(size, "it")
-    material_files.check_pixels(None, "it")
     with pytest.raises(MeshError) as refused:
         material_files.check_pixels(SimpleNamespace(size=(8192, 8193)), "it")
     assert str(refused.value) == (
@@ -173,3 +196,4 @@ def test_the_limit_of_pixels_is_8192_by_8192() -> None:
 def test_documented_numbers() -> None:
     """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST_PIXELS == 67_108_864
+    assert chosen.MOST_PIXELS_TOGETHER == 4 * chosen.MOST_PIXELS and chosen.SIDE == 16

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from warpdyn.formats.meshes.mesh_surface import colored_surfaces, surface_of
 from warpdyn.model.mesh_files import MeshError
 
 trimesh = pytest.importorskip("trimesh")
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_vertices_and_triangles_equal_those_of_the_file(tmp_path: Path) -> None:
@@ -89,8 +93,33 @@ def test_vertex_counts_are_checked_before_arrays_are_allocated(tmp_path: Path) -
     written += b" " * (size - len(written) if len(written) < size else -len(written) % 4)
     head = data[:12] + len(written).to_bytes(4, "little") + data[16:20]
     (tmp_path / "zeros.glb").write_bytes(head + written + data[20 + size :])
-    with pytest.raises(MeshError, match=r"it has 3,000,000,000 vertices, more than 2,000,000"):
+    with pytest.raises(MeshError, match=r"it has 300,000,000,000 vertices, more than 2,000,000"):
         surface_of(tmp_path / "zeros.glb")
+
+
+def test_remarks_of_trimesh_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    """They would quote names from the file, which may contain terminal controls."""
+    head = "property float {}\n"
+    (tmp_path / "a.ply").write_text(
+        "ply\nformat ascii 1.0\ncomment TextureFile \x1b[2Jtexture\nelement vertex 3\n"
+        + "".join(map(head.format, "xyzst"))
+        + "element face 1\nproperty list uchar int vertex_indices\nend_header\n"
+        "0 0 0 0 0\n1 0 0 0 0\n0 1 0 0 0\n3 0 1 2\n"
+    )
+    code = (
+        "from pathlib import Path\n"
+        "from warpdyn.formats.meshes.mesh_surface import colored_surfaces\n"
+        "assert len(colored_surfaces(Path('a.ply'))) == 1\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not done.stderr
 
 
 def test_a_surface_is_split_by_the_colours_of_its_faces(tmp_path: Path) -> None:
@@ -187,4 +216,5 @@ def test_a_scene_that_trimesh_cannot_convert_is_refused(
 def test_documented_numbers() -> None:
     """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST_VERTICES == 2_000_000
+    assert chosen.MOST_PARTS == 50_000
     assert chosen.MOST_COLORS == 8

@@ -18,6 +18,12 @@ MOST_PIXELS = 2**26
 """Largest texture in pixels: 8192 x 8192. Unpacked, each pixel takes 4 bytes, however small the
 file is."""
 
+MOST_PIXELS_TOGETHER = 4 * MOST_PIXELS
+"""Largest number of pixels in all textures of a mesh. A small file may name many large ones."""
+
+SIDE = 16
+"""Width and height of a texture after reading: only its mean colour is used."""
+
 REMEDY = "name a file of the mesh, a smaller one, or leave it out"
 
 
@@ -32,18 +38,22 @@ class MaterialFiles:
         self.folder = folder
         self.refusals: list[str] = []
         """Messages about files that were refused: trimesh itself continues without a material."""
+        self._pixels = 0
+        self._small: dict[Path, bytes] = {}
 
     def get(self, name: str) -> bytes:
-        """The bytes of a file. Raises OSError if there is none, and `RefusedFileError` if it must
-        not be read."""
+        """The bytes of a file; a texture is reduced to its mean colours. Raises OSError if there is
+        none, and `RefusedFileError` if it must not be read."""
         path = self.folder / name.strip()
+        if path in self._small:
+            return self._small[path]
         suffix = path.suffix.lower()
         if suffix not in (*MATERIALS, *TEXTURES):
             raise FileNotFoundError(f"{name} is neither a material nor a texture")
         try:
             data = read_regular_file(path, LARGEST, REMEDY)
             if suffix in TEXTURES:
-                check_pixels(_open_image(data), f"{path.name}, a texture of it,")
+                data = self._small[path] = self.shrink(data, f"{path.name}, a texture of it,")
         except RefusedFileError as error:
             self.refusals.append(f"{path.name}, which it names, {error}")
             raise
@@ -54,6 +64,25 @@ class MaterialFiles:
 
     __getitem__ = get
 
+    def shrink(self, data: bytes, what: str) -> bytes:
+        """An image of `SIDE` x `SIDE` pixels. Data that are not an image stay as they are. Raises
+        `MeshError` for an image with too many pixels, and for too many pixels in all images."""
+        image = _open_image(data)
+        if image is None:
+            return data
+        check_pixels(image, what)
+        self._pixels += image.size[0] * image.size[1]
+        if self._pixels > MOST_PIXELS_TOGETHER:
+            raise MeshError(
+                f"its textures have more than {MOST_PIXELS_TOGETHER:,} pixels together; {REMEDY}"
+            )
+        small = BytesIO()
+        try:
+            image.convert("RGBA").resize((SIDE, SIDE)).save(small, "PNG")
+        except Exception:  # any error of Pillow; trimesh receives the same one
+            return data
+        return small.getvalue()
+
     def keys(self) -> tuple[str, ...]:
         """File names that are known in advance: none."""
         return ()
@@ -61,7 +90,7 @@ class MaterialFiles:
 
 def check_pixels(image: Any, what: str) -> None:
     """Refuse an image with too many pixels before it is unpacked."""
-    width, height = image.size if image is not None else (0, 0)
+    width, height = image.size
     if width * height > MOST_PIXELS:
         raise MeshError(
             f"{what} has {width} x {height} pixels, more than the {MOST_PIXELS:,} that are read; "

@@ -5,7 +5,7 @@ The package trimesh reads the files (extra `[meshes]`).
 
 from __future__ import annotations
 
-import json
+import logging
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -15,10 +15,14 @@ import numpy as np
 from lxml import etree
 
 from ...model.mesh_files import NO_READER, MeshError, mesh_data
+from . import collada_file, glb_file
 from .colors import Color
-from .material_files import MaterialFiles, check_pixels
+from .material_files import SIDE, MaterialFiles
 
 MOST_VERTICES = 2_000_000
+
+MOST_PARTS = 50_000
+"""Largest number of parts in a scene. trimesh takes about 0.1 ms and 6 kB for each of them."""
 
 MOST_COLORS = 8
 """Largest number of face colours in one part. A part with more of them gets their mean."""
@@ -90,41 +94,47 @@ def colored_surfaces(path: Path) -> tuple[ColoredSurface, ...]:
 
 def _scene(path: Path, materials: bool) -> Any:
     """The scene that trimesh reads from a file."""
-    data = mesh_data(path)
-    _check_counts(data)
+    data, kind = mesh_data(path), path.suffix.lower()[1:]
     resolver = MaterialFiles(path.parent) if materials else None
+    data = _check_scene(data, kind, resolver)
     try:
-        scene = _load_mesh(data, path.suffix.lower()[1:], resolver, skip_materials=not materials)
+        scene = _load_mesh(data, kind, resolver, skip_materials=not materials)
     except ImportError:
         raise MeshError(NO_READER) from None
     except Exception as error:  # as above
         raise _unreadable(error) from error
     if resolver is not None and resolver.refusals:
         raise MeshError(resolver.refusals[0])
-    # A file may place the same part in its scene a million times.
     placed = (scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry)
     _check_vertices(sum(len(getattr(mesh, "vertices", ())) for mesh in placed))
-    for (
-        mesh
-    ) in scene.geometry.values():  # the resolver has not checked textures embedded in the file
-        image = _image(getattr(getattr(mesh, "visual", None), "material", None))
-        if image is not None:
-            check_pixels(image, "its texture")
     return scene
 
 
-def _check_counts(data: bytes) -> None:
-    """Refuse a GLB file with arrays longer than the largest number of vertices: arrays of zeros
-    need no bytes in the file."""
-    if data[:4] != b"glTF" or len(data) < 20:
-        return
+def _check_scene(data: bytes, kind: str, resolver: MaterialFiles | None) -> bytes:
+    """The data of a file, unpacked, with small images. Refuses a scene that would be too large
+    before trimesh builds it: a small file can place the same part a million times."""
+    size = 0, 0
     try:
-        text = json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])
-        bare = [int(x.get("count", 0)) for x in text.get("accessors", ()) if "bufferView" not in x]
-        most = max(bare, default=0)
-    except (ValueError, AttributeError, TypeError, OverflowError, RecursionError) as error:
+        if kind == "dae":
+            data = collada_file.unpack(data)
+            size = collada_file.scene_size(collada_file.parse(data))
+        elif glb_file.is_glb(data):
+            table = glb_file.read_table(data)
+            size = glb_file.scene_size(table)
+            if resolver is not None:
+                files = resolver
+                data = glb_file.replace_images(
+                    data, table, lambda image: files.shrink(image, "its texture")
+                )
+    except MeshError:
+        raise
+    except Exception as error:  # as above: the tables of the file may have any types
         raise _unreadable(error) from error
-    _check_vertices(most)
+    parts, vertices = size
+    _check_vertices(vertices)
+    if parts > MOST_PARTS:
+        raise MeshError(f"it has {parts:,} parts, more than {MOST_PARTS:,}; simplify it")
+    return data
 
 
 def _check_vertices(count: int) -> None:
@@ -135,6 +145,10 @@ def _check_vertices(count: int) -> None:
 def _load_mesh(data: bytes, kind: str, resolver: MaterialFiles | None, **options: bool) -> Any:
     import trimesh
 
+    # Without a handler, trimesh's remarks appear on stderr, with names from the file as they are.
+    log = logging.getLogger("trimesh")
+    if not log.handlers:
+        log.addHandler(logging.NullHandler())
     read: Any = trimesh.load_scene
     return read(BytesIO(data), file_type=kind, resolver=resolver, process=False, **options)
 
@@ -146,9 +160,7 @@ def _with_triangles(scene: Any) -> list[Any]:
 def _without_materials(path: Path) -> Any:
     """The scene that trimesh reads from a COLLADA file without its materials. If a material is
     missing from the file, trimesh drops the parts that use it."""
-    text = etree.fromstring(
-        mesh_data(path), etree.XMLParser(resolve_entities=False, no_network=True)
-    )
+    text = collada_file.parse(collada_file.unpack(mesh_data(path)))
     for name in ("library_effects", "library_materials", "bind_material"):
         for element in text.findall(f".//{{*}}{name}"):
             element.getparent().remove(element)
@@ -199,7 +211,7 @@ def _material_color(material: Any) -> Color | None:
     plain = getattr(material, "baseColorFactor", None) if entries is None else material.diffuse
     if image is None:
         return None if plain is None else _color(_bytes(plain))
-    texture = np.asarray(image.convert("RGBA").resize((16, 16)), float).mean(axis=(0, 1))
+    texture = np.asarray(image.convert("RGBA").resize((SIDE, SIDE)), float).mean(axis=(0, 1))
     return _color(texture if plain is None else texture * _bytes(plain) / 255.0)
 
 
