@@ -54,6 +54,46 @@ def test_missing_files_and_files_without_a_network_are_refused(tmp_path: Path) -
         rl.Policy(tmp_path / "text.onnx")
 
 
+def network(file: Path, nodes: list[Any], constants: dict[str, list[int]] | None = None) -> Path:
+    """A file with a network of 6 observations and 1 action."""
+    onnx = pytest.importorskip("onnx")
+    kind = onnx.TensorProto
+    described = [
+        onnx.helper.make_tensor_value_info(name, kind.FLOAT, ["B", n])
+        for name, n in (("observation", 6), ("action", 1))
+    ]
+    given = [
+        onnx.helper.make_tensor(name, kind.INT64, [len(x)], x)
+        for name, x in (constants or {}).items()
+    ]
+    graph = onnx.helper.make_graph(nodes, "g", described[:1], described[1:], given)
+    opset = onnx.helper.make_opsetid("", 17)
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[opset], ir_version=9), file)
+    return file
+
+
+def test_a_network_that_fails_or_breaks_its_shapes_is_an_error_of_one_line(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The names of its parts, which may contain terminal controls, do not reach the terminal."""
+    onnx = pytest.importorskip("onnx")
+    node = onnx.helper.make_node
+    reshape = node("Reshape", ["observation", "rows"], ["action"], name="\x1b[2J")
+    failing = rl.Policy(network(tmp_path / "a.onnx", [reshape], {"rows": [7, 1]}))
+    with pytest.raises(rl.TaskError, match=r"a\.onnx cannot run: .*Reshape") as error:
+        failing(np.zeros(6))
+    assert "\n" not in str(error.value) and "\x1b" not in str(error.value)
+    squeeze = node("Squeeze", ["observation"], ["row"])
+    mean = node("ReduceMean", ["row"], ["action"], keepdims=0)
+    policy = rl.Policy(network(tmp_path / "b.onnx", [squeeze, mean]))
+    with pytest.raises(rl.TaskError, match=r"states 1 actions, and gives \(\) for 1 observations"):
+        policy(np.zeros(6))
+    unknown = node("\x1b[2JFoo", ["observation"], ["action"])
+    with pytest.raises(rl.TaskError, match=r"Registered for \\x1b\[2JFoo|for \\x1b\[2JFoo"):
+        rl.Policy(network(tmp_path / "c.onnx", [unknown]))
+    assert capfd.readouterr().err == ""
+
+
 def test_only_regular_files_of_limited_size_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

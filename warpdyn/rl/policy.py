@@ -10,6 +10,7 @@ import numpy as np
 import onnxruntime
 
 from ..model.regular_files import RefusedFileError, read_regular_file
+from ..user_kernels.loading import in_one_line
 from .task import Task, TaskError
 
 ABOUT, DEPLOYMENT = "warpdyn", "deployment"
@@ -17,6 +18,10 @@ ABOUT, DEPLOYMENT = "warpdyn", "deployment"
 
 LARGEST = 256 * 2**20
 """Largest size of a policy's file in bytes; a network of three layers of 4,096 units has 130 MB."""
+
+NO_LOG = 4
+"""onnxruntime's level of fatal errors. Its other messages would appear on stderr, with names from
+the file as they are; the exceptions say the same."""
 
 OBSERVATION, ACTION = "observation", "action"
 """Names of the network's input and output."""
@@ -44,6 +49,7 @@ class Policy:
         data = _read_file(path)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = threads
+        options.log_severity_level = NO_LOG
         try:
             self._session = onnxruntime.InferenceSession(
                 data, options, providers=["CPUExecutionProvider"]
@@ -64,13 +70,23 @@ class Policy:
         self.width, self.actions = (int(x[1]) for x in shapes)
 
     def __call__(self, observations: Any) -> np.ndarray:
-        """Actions for observations. ValueError: they have another shape."""
+        """Actions for observations. ValueError: they have another shape. TaskError: the network cannot
+        compute them, or its actions have another shape than it states."""
         rows = np.asarray(observations, dtype=np.float32)
         if rows.ndim not in (1, 2) or rows.shape[-1] != self.width:
             raise ValueError(
                 f"observations must be ({self.width},) or (B, {self.width}), got {rows.shape}"
             )
-        (actions,) = self._session.run(None, {self._input: np.atleast_2d(rows)})
+        given = np.atleast_2d(rows)
+        try:
+            (actions,) = self._session.run(None, {self._input: given})
+        except Exception as error:  # as above
+            raise TaskError(f"{self.path} cannot run: {in_one_line(error)}") from None
+        if np.shape(actions) != (len(given), self.actions):
+            raise TaskError(
+                f"{self.path} states {self.actions} actions, and gives {np.shape(actions)} for "
+                f"{len(given)} observations"
+            )
         return actions if rows.ndim > 1 else actions[0]
 
     def __reduce_ex__(self, _: Any) -> Any:

@@ -18,6 +18,7 @@ from ..functions.simulation.ground import FLAT, Ground
 from ..functions.simulation.step_options import Integrator
 from ..functions.simulation.terrain import HeightMap, Plane
 from ..model import Model
+from ..model.names import printable
 from ..model.old_members import OldMember, accept_old_override
 from ..user_kernels.random_numbers import Key
 from .episode_bodies import BodyState, EpisodeContacts, body_state, configuration
@@ -32,7 +33,11 @@ else:
 
 
 class TaskError(ValueError):
-    """A task that cannot run; the message says what to change."""
+    """A task that cannot run; the message says what to change. Names from files do not control the
+    terminal: characters that are not printable appear as their numbers."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(printable(text, kept="\n"))
 
 
 class Episode:

@@ -26,6 +26,13 @@ class Terminal(io.StringIO):
         return True
 
 
+def test_names_in_a_message_do_not_control_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    announcements.say("\x1b[2Jname\nof two lines")
+    assert capsys.readouterr().err == "warpdyn: \\x1b[2Jname\nof two lines\n"
+
+
 def test_only_work_of_more_than_a_second_is_announced(capsys: pytest.CaptureFixture[str]) -> None:
     """The line contains the seconds if they are known."""
     with announcements.announcement("working", 0.9):

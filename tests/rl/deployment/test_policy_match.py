@@ -54,6 +54,51 @@ def test_each_changed_entry_of_the_record_is_named(record: dict[str, Any]) -> No
     )
 
 
+def test_names_in_a_record_do_not_control_the_terminal(
+    record: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wd.config, "compile_messages", True)
+    other = copy.deepcopy(record)
+    other["observation"]["terms"][0]["name"] = "\x1b[2J\nall checks passed"
+    shown = r"\x1b[2J\x0aall checks passed"
+    assert shown in refusal_message(other, record)
+    assert shown in other_programs(other, record)[0]
+    say_other_programs("a.onnx", other, Hold())
+    said = capsys.readouterr().err
+    assert shown in said and said.count("\n") == 1
+    other["joints"]["names"] = 5
+    assert "\x1b" not in refusal_message(other, record)
+
+
+def test_a_record_that_reads_too_many_entries_is_refused(record: dict[str, Any]) -> None:
+    """A short record could ask for any memory."""
+    for entry in ("q_now[100000]", "q_now[1000000000000]"):
+        other = copy.deepcopy(record)
+        other["programs"]["observe"]["results"]["observation"] = [entry]
+        said = refusal_message(other, record)
+        assert f"it reads {entry}, and entries up to 100,000 are read" in said
+        assert other_programs(other, record) == []
+    other = copy.deepcopy(record)
+    other["programs"]["observe"]["results"]["observation"] = ["q_now[99999]"]
+    assert "computed another" in refusal_message(other, record)
+
+
+def test_a_long_history_in_a_record_takes_no_memory(record: dict[str, Any]) -> None:
+    """A simulation compares programs, but not the length of the history."""
+    other = copy.deepcopy(record)
+    other["observation"]["history"] = 10**12
+    other["programs"]["observe"]["results"]["observation"] = [0.0] * 6
+    assert "its observe() or update() computed another" in other_programs(other, record)[0]
+
+
+def test_large_integers_in_a_record_are_an_error_of_one_line(record: dict[str, Any]) -> None:
+    other = copy.deepcopy(record)
+    program = other["programs"]["observe"]
+    program["steps"] = [["x", "mul", 10**400, 10**400], ["y", "where_less", "x", 1, 2, "x"]]
+    program["results"] = {"observation": ["y"]}
+    assert "OverflowError" in refusal_message(other, record)
+
+
 class FromTable(Hold):
     """A task whose targets come from a table."""
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ...model.names import printable
 from ..config import config
 
 WORTH_A_LINE = 1.0
@@ -22,7 +23,8 @@ def say(text: str) -> None:
     """Print one line on stderr, unless messages are switched off."""
     if config.compile_messages:
         # A single write, because other threads may print too.
-        print(f"warpdyn: {text}\n", file=sys.stderr, flush=True, end="")
+        line = printable(text, kept="\n")  # it may have names from files
+        print(f"warpdyn: {line}\n", file=sys.stderr, flush=True, end="")
 
 
 @contextmanager

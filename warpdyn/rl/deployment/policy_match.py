@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...model.names import printable
 from ..task import TaskError
 from .portable_program import input_entries, run_portable
 
@@ -14,8 +15,11 @@ SAME = 1e-4
 """Relative tolerance of numbers and observations: the record's programs are in float64, and those
 of another version of warpdyn may round differently."""
 
-UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError)
+UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
 """Errors of a record that was not written by warpdyn, or for a task that no robot can run."""
+
+MOST_ENTRIES = 100_000
+"""Largest number of entries of an input that a record may read."""
 
 NUMBERS = ("kp", "kd", "effort")
 """Numbers of the joints that must be those of the training."""
@@ -29,14 +33,15 @@ def check_match(path: Any, recorded: Mapping[str, Any], present: Mapping[str, An
     try:
         different = list(_differences(recorded, present)) or list(_other_results(recorded, present))
     except UNREADABLE as error:
+        reason = printable(f"{type(error).__name__}: {error}")
         raise TaskError(
-            f"{path}: its deployment record cannot be read ({type(error).__name__}: {error}); write it "
-            "again with warpdyn.rl.describe"
+            f"{path}: its deployment record cannot be read ({reason}); write it again with "
+            "warpdyn.rl.describe"
         ) from None
     if different:
         raise TaskError(
             f"{path} was made for another robot or task than {present['task']} for {present['robot']}: "
-            f"{'; '.join(different)}"
+            f"{printable('; '.join(different))}"
         )
 
 
@@ -48,7 +53,7 @@ def other_programs(recorded: Mapping[str, Any], present: Mapping[str, Any]) -> l
     try:
         old, new = (_observation_in_words(each) for each in (recorded, present))
         different = [f"it observes {old}, not {new}"] if old != new else []
-        return different or [*_other_results(recorded, present)]
+        return [*map(printable, different or _other_results(recorded, present))]
     except UNREADABLE:
         return []
 
@@ -140,8 +145,9 @@ def _terms(record: Mapping[str, Any], same: np.ndarray) -> set[str]:
     """Names of the observation terms with differences."""
     seen = record["observation"]
     terms = [term["name"] for term in seen["terms"] for _ in range(term["size"])]
-    names = np.array(terms * seen["history"])
-    return set(names[~same].tolist()) if same.shape == names.shape else set(terms)
+    if same.shape != (len(terms) * seen["history"],):
+        return set(terms)
+    return set(np.array(terms * seen["history"])[~same].tolist())
 
 
 def _sizes(*programs: Mapping[str, Any]) -> dict[str, int]:
@@ -151,4 +157,6 @@ def _sizes(*programs: Mapping[str, Any]) -> dict[str, int]:
         for entry in input_entries(program):
             name, _, index = entry.rstrip("]").partition("[")
             sizes[name] = max(sizes.get(name, 0), int(index) + 1)
+            if sizes[name] > MOST_ENTRIES:
+                raise ValueError(f"it reads {entry}, and entries up to {MOST_ENTRIES:,} are read")
     return sizes
