@@ -206,10 +206,10 @@ def test_a_process_that_ends_writes_no_source(ends: bool, monkeypatch: pytest.Mo
     """Its child is killed. Otherwise a source that the child cannot write is written here."""
     recorded = program("rnea")
 
-    def killed(*_: Any) -> bytes:
+    def fail(*_: Any) -> bytes:
         raise subprocess.CalledProcessError(-9, "child")
 
-    monkeypatch.setattr(background, "run_process", killed)
+    monkeypatch.setattr(background, "run_process", fail)
     monkeypatch.setattr(background, "is_ending", lambda: ends)
     with pytest.raises(subprocess.CalledProcessError) if ends else nullcontext():
         assert write_in_child(recorded, "rnea", True, "cpu", 1) is None

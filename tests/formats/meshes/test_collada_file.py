@@ -37,7 +37,7 @@ def collada(nodes: str, scene: str) -> bytes:
     ).encode()
 
 
-def doubled(times: int) -> bytes:
+def file_with_doubling_nodes(times: int) -> bytes:
     """A part placed 2 ** times times: each node places the one before it twice."""
     nodes = PLACED.replace('"r"', '"n0"')
     for k in range(times):
@@ -47,14 +47,14 @@ def doubled(times: int) -> bytes:
 
 def test_the_vertices_of_a_scene_are_those_that_trimesh_places(tmp_path: Path) -> None:
     """Six corners count as a vertex."""
-    (tmp_path / "a.dae").write_bytes(doubled(3))
-    assert scene_size(parse(doubled(3)))[1] == 8
+    (tmp_path / "a.dae").write_bytes(file_with_doubling_nodes(3))
+    assert scene_size(parse(file_with_doubling_nodes(3)))[1] == 8
     assert len(surface_of(tmp_path / "a.dae").faces) == 8 * 2
     assert CORNERS_OF_VERTEX == 6
 
 
 def test_a_part_placed_a_billion_times_is_refused_at_once(tmp_path: Path) -> None:
-    (tmp_path / "a.dae").write_bytes(doubled(30))
+    (tmp_path / "a.dae").write_bytes(file_with_doubling_nodes(30))
     with time_limit(), pytest.raises(MeshError, match=r"it has 1,073,741,824 vertices, more than"):
         surface_of(tmp_path / "a.dae")
 
@@ -62,7 +62,7 @@ def test_a_part_placed_a_billion_times_is_refused_at_once(tmp_path: Path) -> Non
 def test_nodes_without_triangles_count_as_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    empty = doubled(30).replace(b"0 1  2\n0 1 3", b"")
+    empty = file_with_doubling_nodes(30).replace(b"0 1  2\n0 1 3", b"")
     parts = scene_size(parse(empty))[0]
     assert parts == 3 * 2**30
     (tmp_path / "a.dae").write_bytes(empty)

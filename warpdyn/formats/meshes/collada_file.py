@@ -54,7 +54,7 @@ def scene_size(root: etree._Element) -> tuple[int, int]:
         name = str(each.get("id"))
         of_id.setdefault((etree.QName(each).localname, name), []).append(each)
 
-    def named(kind: str, url: str | None) -> tuple[int, int]:
+    def size_of(kind: str, url: str | None) -> tuple[int, int]:
         # If several elements have one name, it is unknown which of them a reader takes.
         return _sum(size(each) for each in of_id.get((kind, (url or "")[1:]), ()))
 
@@ -68,7 +68,7 @@ def scene_size(root: etree._Element) -> tuple[int, int]:
             if kind == "node":
                 found.append(size(each))
             else:
-                found.append(named(kind.removeprefix("instance_"), each.get("url")))
+                found.append(size_of(kind.removeprefix("instance_"), each.get("url")))
         return _sum(found)
 
     scenes = root.iter("{*}visual_scene")
