@@ -26,7 +26,8 @@ NUMBERS = {
         "ON_THE_SURFACE": 1e-13,
     },
     "collision.capsule_box": {
-        "LEAST_SLOPE": 1e-09,
+        "LEAST_SLOPE": 1e-06,
+        "NOWHERE": 1e9,
         "FLAT": 1e-12,
         "PARALLEL": 1e-12,
         "ACROSS": 0.5,

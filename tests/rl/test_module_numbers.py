@@ -18,6 +18,7 @@ NUMBERS = {
     },
     "deployment.policy_match": {
         "SAME": 0.0001,
+        "MOST_ENTRIES": 100_000,
     },
     "deployment.portable_program": {
         "LONGEST": 160,
@@ -68,6 +69,7 @@ NUMBERS = {
     },
     "policy": {
         "LARGEST": 268435456,
+        "NO_LOG": 4,
     },
     "random_streams": {
         "FIRST": 7,
