@@ -70,8 +70,8 @@ class Policy:
         self.width, self.actions = (int(x[1]) for x in shapes)
 
     def __call__(self, observations: Any) -> np.ndarray:
-        """Actions for observations. ValueError: they have another shape. TaskError: the network cannot
-        compute them, or its actions have another shape than it states."""
+        """Actions for observations. ValueError: they have another shape. TaskError: the network
+        cannot compute them, or its actions have another shape than it states."""
         rows = np.asarray(observations, dtype=np.float32)
         if rows.ndim not in (1, 2) or rows.shape[-1] != self.width:
             raise ValueError(

@@ -47,8 +47,9 @@ def parse(data: bytes) -> etree._Element:
 
 
 def scene_size(root: etree._Element) -> tuple[int, int]:
-    """Largest number of parts and of vertices in a scene, where each part counts once for each of its places.
-    Nodes count as parts; vertices are estimated. RecursionError: a node places itself."""
+    """Largest number of parts and of vertices in a scene, where each part counts once for each of
+    its places. Nodes count as parts; vertices are estimated. RecursionError: a node places
+    itself."""
     of_id: dict[tuple[str, str], list[etree._Element]] = {}
     for each in root.iter("{*}geometry", "{*}node"):
         name = str(each.get("id"))

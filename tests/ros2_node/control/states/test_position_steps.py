@@ -95,7 +95,7 @@ def test_any_mean_of_two_velocities_is_accepted():
 
 
 def test_a_step_beyond_all_means_of_two_velocities_is_dropped():
-    """From rest to a third of the fastest velocity, a joint moves by at most that velocity allows."""
+    """A joint that accelerates from rest moves by at most its last velocity times the time."""
     dt, joint = 0.05, 0
     speed = FAST[joint] / 3.0
     bound = SLACK + 0.5 * FAST[joint] * dt + speed * JITTER
