@@ -127,6 +127,10 @@ def test_similar_motions_of_scaled_robots_earn_the_same() -> None:
 
 
 def test_joint_properties_of_the_model_are_kept() -> None:
+    """Rotors are added only if no joint has one."""
+    first = ROBOT.moving_joints[1].name
+    mine = ROBOT.with_armature({first: 0.02})
+    assert standing(mine).model.joint(first).armature == 0.02
     mine = ROBOT.with_armature(0.02).with_friction(viscous=0.3)
     knee = standing(mine.with_limit_springs(stiffness=50.0, damping=0.1)).model.joint("FL_KFE")
     assert knee.armature == 0.02
