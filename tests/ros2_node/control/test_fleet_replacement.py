@@ -222,11 +222,20 @@ def test_quiet_delays_builds_and_clear_discards_them():
     assert models.fleet is None and models.source is None
 
 
-def test_a_running_build_ends_before_its_robot_is_cleared():
+def test_a_running_build_ends_before_its_robot_is_cleared(monkeypatch):
+    """The build waits until it has been found. Otherwise it might end before."""
     models, settings = Models([Counter()]), panda_settings()
+    fleet, may_end = module.Fleet, threading.Event()
+
+    def build_later(*arguments, **options):
+        assert may_end.wait(60.0)
+        return fleet(*arguments, **options)
+
+    monkeypatch.setattr(module, "Fleet", build_later)
     before = set(threading.enumerate())
     assert models.request(settings)
     (build,) = set(threading.enumerate()) - before
+    threading.Timer(0.05, may_end.set).start()
     models.clear()
     assert not build.is_alive() and models.step(settings, 0.0) is Event.NOTHING
 
