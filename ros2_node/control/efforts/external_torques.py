@@ -99,7 +99,7 @@ class ExternalTorques:
         if self.payload is not payload:  # its kernels are warm
             self.payload = payload
             self._bind()
-        self._observe()  # whatever dt is: it has an effect on the estimate alone
+        self._observe()  # dt changes only the estimate, which is restored here
         self.external[:] = felt
 
     def update(self, dt: float, known: np.ndarray) -> None:

@@ -132,8 +132,8 @@ def _slope(axis: Segment, half: tuple[Scalar, ...], s: Scalar) -> Scalar:
 
 def _crossings(axis: Segment, half: tuple[Scalar, ...]) -> list[tuple[Scalar, Scalar]]:
     """For each axis of the box, the coordinates where the segment's line enters and leaves the
-    space between its two faces. A line along the faces has neither, inside or outside: a capsule
-    beside a face, along an edge, touches this edge from end to end."""
+    space between its two faces. A line that is parallel to these faces crosses neither of them, so
+    both coordinates are far away: a capsule parallel to an edge touches it along its length."""
     found = []
     for x, slope, h in zip(axis.centre, axis.along, half, strict=True):
         reciprocal, steepness = inverse(slope, LEAST_SLOPE), absolute(slope)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -122,10 +123,8 @@ def _check_scene(data: bytes, kind: str, resolver: MaterialFiles | None) -> byte
             table = glb_file.read_table(data)
             size = glb_file.scene_size(table)
             if resolver is not None:
-                files = resolver
-                data = glb_file.replace_images(
-                    data, table, lambda image: files.shrink(image, "its texture")
-                )
+                shrink = partial(resolver.shrink, what="its texture")
+                data = glb_file.replace_images(data, table, shrink)
     except MeshError:
         raise
     except Exception as error:  # as above: the tables of the file may have any types
